@@ -1,0 +1,1 @@
+"""Wiring: the command line and the terminal application."""

@@ -1,0 +1,1 @@
+"""What comes in: one folder per source. Sources know the model, never the engines."""

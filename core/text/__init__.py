@@ -1,0 +1,1 @@
+"""Text at the border: made harmless, redacted, measured and counted."""

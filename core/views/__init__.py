@@ -1,0 +1,1 @@
+"""Pure functions from model to sheets: what each pane shows, without a UI."""

@@ -1,0 +1,108 @@
+"""A sheet: what a pane, the plain text and (in app) the SVG all draw, laid out once.
+
+Views are pure functions from model to sheets; renderers turn a sheet into lines of spans for a width. A
+tone names a meaning, never a colour: themes map tones to colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ctx_inspect.core.model.evidence import Shown
+from ctx_inspect.core.text.show import own
+
+NOTHING = own("")
+
+
+class Tone(StrEnum):
+    """What a span means. A theme gives each its colour (spec page 8)."""
+
+    TEXT = "text"
+    DIM = "dim"
+    FOCUS = "focus"
+    INSTRUCTIONS = "cat.instructions"
+    SKILLS = "cat.skills"
+    TOOLS = "cat.tools"
+    SETTINGS = "cat.settings"
+    SYSTEM = "cat.system"
+    CONVERSATION = "cat.conversation"
+    ADDED = "change.added"
+    REMOVED = "change.removed"
+    MODIFIED = "change.modified"
+    MOVED = "change.moved"
+    ALERT = "sev.alert"
+    WARN = "sev.warn"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of text of one tone. Estimated values are ``italic`` and dim, headings ``strong``."""
+
+    text: Shown
+    tone: Tone = Tone.TEXT
+    strong: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a row."""
+
+    spans: tuple[Span, ...] = ()
+    right: bool = False
+
+
+class RowKind(StrEnum):
+    """How a row is drawn."""
+
+    ROW = "row"
+    HEAD = "head"
+    EVENT = "event"
+    """A full-width line between rows."""
+    NOTE = "note"
+    """A full-width line of words; wraps."""
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a sheet.
+
+    Attributes:
+        cells: One per column; an event or note has one.
+        kind: How it is drawn.
+        key: Identifies the row over time (a turn's number, an item's key); ``None`` = cannot be selected.
+    """
+
+    cells: tuple[Cell, ...] = ()
+    kind: RowKind = RowKind.ROW
+    key: Hashable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading, its width in cells and when it goes.
+
+    Attributes:
+        title: Heading.
+        width: Cells; 0 = takes what is left.
+        right: Numbers stand at the right.
+        leaves: Order in which columns go when it is narrow (1 first); 0 = stays.
+    """
+
+    title: Shown
+    width: int = 0
+    right: bool = False
+    leaves: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Columns and rows."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: Shown = NOTHING
+    note: Shown = NOTHING
