@@ -13,6 +13,9 @@ from ctx_inspect.core.model.context import Chain, Context, Ref
 from ctx_inspect.core.model.evidence import Known, Raw, Unavailable, Why, Witness
 
 NO_LIMIT = Unavailable(Why.NOT_RECORDED, "the store keeps no limit with a request")
+NO_FIGURE = Unavailable(Why.NOT_RECORDED, "no figure was recorded")
+NO_RETRIES = Unavailable(Why.NOT_RECORDED, "the store keeps no retries")
+NO_ORIGIN = Unavailable(Why.NOT_RECORDED, "no origin is recorded")
 NO_USAGE = Unavailable(Why.NOT_REPORTED, "no usage was reported for this row")
 
 
@@ -143,7 +146,7 @@ class Request:
     usage: Known[Usage] = NO_USAGE
     finish: str | None = None
     error: str | None = None
-    attempts: Known[int] = Unavailable(Why.NOT_RECORDED, "the store keeps no retries")
+    attempts: Known[int] = NO_RETRIES
     children: tuple[str, ...] = ()
     tools: tuple[Raw, ...] = ()
     inherited: bool = False
@@ -176,8 +179,8 @@ class Mark:
     reason: str | None = None
     status: str | None = None
     refs: Mapping[str, str] = field(default_factory=dict)
-    before: Known[int] = Unavailable(Why.NOT_RECORDED, "no figure was recorded")
-    then: Known[int] = Unavailable(Why.NOT_RECORDED, "no figure was recorded")
+    before: Known[int] = NO_FIGURE
+    then: Known[int] = NO_FIGURE
     counts: Mapping[str, int] = field(default_factory=dict)
     detail: Raw | None = None
     by: Witness = Witness.STORE
@@ -257,7 +260,7 @@ class SessionInfo:
     project: Raw | None = None
     project_id: Raw | None = None
     parent: str | None = None
-    forked_from: Known[str] = Unavailable(Why.NOT_RECORDED, "no origin is recorded")
+    forked_from: Known[str] = NO_ORIGIN
     live: bool = False
     agent: Raw | None = None
     model: Model = Model(None, None)

@@ -1,0 +1,1 @@
+"""OpenCode's database, generation 1 (``session``, ``message``, ``part``)."""

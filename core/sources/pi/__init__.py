@@ -1,0 +1,1 @@
+"""Pi's session files (JSON Lines trees)."""
