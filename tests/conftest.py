@@ -1,0 +1,85 @@
+"""What all tests share: no test sees the stores of the person who runs it; the corpus; the table of field reports."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+AGENT_VARIABLES = (
+    "OPENCODE_DB",
+    "OPENCODE_CONFIG",
+    "OPENCODE_CONFIG_CONTENT",
+    "OPENCODE_CONFIG_DIR",
+    "OPENCODE_DISABLE_CHANNEL_DB",
+    "PI_CODING_AGENT_DIR",
+    "PI_CODING_AGENT_SESSION_DIR",
+    "CTX_INSPECT_STREAM_DIR",
+    "TIKTOKEN_CACHE_DIR",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLORTERM",
+)
+"""Variables that lead to a real store or change what is drawn."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--field-reports``: which test covers which line of the field reports."""
+    parser.addoption("--field-reports", action="store_true", help="print which tests cover which field report, and how they ended")
+
+
+@pytest.fixture(autouse=True)
+def _away_from_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every test an empty home, so that it finds what it made and nothing else."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name, below in (
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ):
+        monkeypatch.setenv(name, str(home / below))
+    for name in AGENT_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def corpus_folder() -> Path:
+    """Return where the corpus of real stores would be: ``$CTX_INSPECT_CORPUS``, else beside the checkout."""
+    return Path(os.environ.get("CTX_INSPECT_CORPUS") or ROOT.parent / "shared" / "corpus").expanduser()
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The corpus of real stores; tests that need it are skipped, and counted, where it is not."""
+    folder = corpus_folder()
+    if not folder.is_dir():
+        pytest.skip(f"no corpus: {folder} is no folder ($CTX_INSPECT_CORPUS names another)")
+    return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the field reports that were covered by what ran."""
+    if not config.getoption("--field-reports"):
+        return
+    lines: dict[int, list[str]] = defaultdict(list)
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for number in dict(getattr(report, "user_properties", ())).get("field", ()):
+                lines[number].append(f"{outcome:7} {report.nodeid}")
+    terminalreporter.section("field reports")
+    for number in sorted(lines):
+        for line in sorted(set(lines[number])):
+            terminalreporter.write_line(f"{number:3}  {line}")
+    terminalreporter.write_line(f"{len(lines)} field reports covered")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hand the ids of ``@pytest.mark.field(…)`` to the report of this test."""
+    ids = [int(argument) for mark in item.iter_markers("field") for argument in mark.args]
+    if ids:
+        item.user_properties.append(("field", ids))
