@@ -1,0 +1,28 @@
+"""The JSON of the command line, version 1 (spec pages 4 and 12): one module per command, msgspec Structs all of them.
+
+Fields may be added, never changed. A field whose value is not known is absent, never ``null``; ids are never cut;
+every figure says how well it is known.
+"""
+
+from ctx_inspect.core.schema.common import Figure, Problem, problems_of
+from ctx_inspect.core.schema.doctor import Check, Doctor
+from ctx_inspect.core.schema.encode import document
+from ctx_inspect.core.schema.sessions import Session, Sessions, session_of
+from ctx_inspect.core.schema.show import Show, show_of
+from ctx_inspect.core.schema.turns import Turns, turns_of
+
+__all__ = [
+    "Check",
+    "Doctor",
+    "Figure",
+    "Problem",
+    "Session",
+    "Sessions",
+    "Show",
+    "Turns",
+    "document",
+    "problems_of",
+    "session_of",
+    "show_of",
+    "turns_of",
+]

@@ -1,0 +1,124 @@
+"""``sessions --json``: ``ctx-inspect/sessions/1``."""
+
+from __future__ import annotations
+
+from ctx_inspect.core.budget import sent
+from ctx_inspect.core.model import Estimated, Ledger, SessionInfo, Unavailable, grade
+from ctx_inspect.core.schema.common import Clean, Model, Problem, maybe, model_of
+from ctx_inspect.core.text.clock import iso
+from msgspec import UNSET, Struct, UnsetType
+
+
+class Project(Struct, kw_only=True):
+    """The project: its real path, and the harness's own id for it."""
+
+    path: str | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+
+
+class Fork(Struct, kw_only=True):
+    """The session that this one was copied from."""
+
+    key: str
+    evidence: str
+    how: str | UnsetType = UNSET
+
+
+class Hidden(Struct):
+    """Turns that are no longer on the active history."""
+
+    reverted: int
+    abandoned: int
+
+
+class Sent(Struct):
+    """What the session's own steps sent and got in total, tokens. Never the window."""
+
+    requests: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+
+
+class Store(Struct):
+    """Where a session lies."""
+
+    kind: str
+    path: str
+    format: str
+
+
+class Session(Struct, kw_only=True):
+    """A session of the list. ``turns`` … ``sent`` are absent where it could not be opened (a problem says why)."""
+
+    key: str
+    harness: str
+    id: str
+    title: str | UnsetType = UNSET
+    project: Project
+    directory: str | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
+    forked_from: Fork | UnsetType = UNSET
+    started: str | UnsetType = UNSET
+    updated: str | UnsetType = UNSET
+    live: bool
+    agent: str | UnsetType = UNSET
+    model: Model | UnsetType = UNSET
+    helper: str | UnsetType = UNSET
+    turns: int | UnsetType = UNSET
+    inherited: int | UnsetType = UNSET
+    steps: int | UnsetType = UNSET
+    hidden: Hidden | UnsetType = UNSET
+    sent: Sent | UnsetType = UNSET
+    source: Store
+    captured: bool
+
+
+class Sessions(Struct, kw_only=True):
+    """The list."""
+
+    schema: str = "ctx-inspect/sessions/1"
+    sessions: list[Session]
+    problems: list[Problem]
+
+
+def session_of(info: SessionInfo, ledger: Ledger | None, clean: Clean) -> Session:
+    """Return one session.
+
+    Args:
+        info: Its row in the list.
+        ledger: The session, opened; ``None`` where it could not be.
+        clean: What titles, names and paths pass through.
+    """
+    fork = info.forked_from
+    project = info.project or info.directory
+    row = Session(
+        key=info.key,
+        harness=info.harness,
+        id=info.id,
+        title=UNSET if info.title is None else clean(info.title),
+        project=Project(path=UNSET if project is None else clean(project), id=UNSET if info.project_id is None else clean(info.project_id)),
+        directory=UNSET if info.directory is None else clean(info.directory),
+        parent=maybe(info.parent),
+        forked_from=UNSET
+        if isinstance(fork, Unavailable)
+        else Fork(key=fork.value, evidence=grade(fork), how=fork.how if isinstance(fork, Estimated) else UNSET),
+        started=maybe(iso(info.started)),
+        updated=maybe(iso(info.updated)),
+        live=info.live,
+        agent=UNSET if info.agent is None else clean(info.agent),
+        model=model_of(info.model, clean),
+        helper=maybe(info.helper),
+        source=Store(info.harness, clean(info.path), info.format),
+        captured=False,
+    )
+    if ledger is not None:
+        total = sent(ledger)
+        copied = sum(t.inherited for t in ledger.turns)
+        row.turns = len(ledger.turns)
+        row.inherited = copied or UNSET
+        row.steps = len(ledger.before) + sum(len(t.requests) for t in ledger.turns)
+        row.hidden = Hidden(sum(h.state == "reverted" for h in ledger.hidden), sum(h.state == "abandoned" for h in ledger.hidden))
+        row.sent = Sent(total.requests, total.input, total.output, total.cache_read, total.cache_write)
+    return row

@@ -1,0 +1,251 @@
+"""``show SESSION [TURN] --json``: ``ctx-inspect/show/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ctx_inspect.core.measure import Measure
+from ctx_inspect.core.model import (
+    Category,
+    Context,
+    Coverage,
+    Estimated,
+    Item,
+    Known,
+    Ledger,
+    Message,
+    Part,
+    Raw,
+    Request,
+    Turn,
+    Unavailable,
+)
+from ctx_inspect.core.schema.common import Clean, Model, NotRecorded, Problem, maybe, model_of, not_recorded_of, problems_of
+from ctx_inspect.core.schema.turns import WindowRow
+from ctx_inspect.core.text.clock import iso
+from msgspec import UNSET, Struct, UnsetType
+
+ReadPart = Callable[[Part], Known[Raw]]
+"""Reads the text of a part; given only with ``--text``."""
+
+NO_REQUEST = "no request of this turn could be rebuilt from the store"
+
+
+class Tokens(Struct, kw_only=True):
+    """Tokens by a named counter."""
+
+    count: int | UnsetType = UNSET
+    evidence: str
+    counter: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
+class Src(Struct, kw_only=True):
+    """Where an item comes from."""
+
+    kind: str
+    path: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+
+
+class PartRow(Struct, kw_only=True):
+    """One part of a message."""
+
+    kind: str
+    bytes: int | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    call: str | UnsetType = UNSET
+    synthetic: str | UnsetType = UNSET
+    mime: str | UnsetType = UNSET
+    tokens: Tokens
+    text: str | UnsetType = UNSET
+    text_why: str | UnsetType = UNSET
+
+
+class ItemRow(Struct, kw_only=True):
+    """One source in a category; of the conversation one message."""
+
+    k: str
+    src: Src | UnsetType = UNSET
+    ev: str
+    tokens: Tokens
+    value: str | UnsetType = UNSET
+    bytes: int | UnsetType = UNSET
+    listed: bool | UnsetType = UNSET
+    role: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+    synthetic: str | UnsetType = UNSET
+    parts: list[PartRow] | UnsetType = UNSET
+
+
+class CategoryRow(Struct, kw_only=True):
+    """One category: how well it is known, its tokens and its items."""
+
+    category: str
+    evidence: str
+    how: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+    cov: str | UnsetType = UNSET
+    tokens: Tokens
+    items: list[ItemRow]
+
+
+class Show(Struct, kw_only=True):
+    """What one request carried."""
+
+    schema: str = "ctx-inspect/show/1"
+    session: str
+    turn: int
+    id: str
+    step: int | UnsetType = UNSET
+    request: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    model: Model | UnsetType = UNSET
+    point: str
+    window: WindowRow
+    categories: list[CategoryRow]
+    not_recorded: list[NotRecorded]
+    problems: list[Problem]
+
+
+def tokens_of(known: Known[int]) -> Tokens:
+    """Return a count with its counter."""
+    if isinstance(known, Unavailable):
+        return Tokens(evidence="unavailable", why=known.note)
+    if isinstance(known, Estimated):
+        return Tokens(count=known.value, evidence="estimated", counter=known.how)
+    return Tokens(count=known.value, evidence="confirmed")
+
+
+def _part(part: Part, measure: Measure, read: ReadPart | None, clean: Clean) -> PartRow:
+    row = PartRow(
+        kind=part.kind.value,
+        bytes=maybe(part.size),
+        name=UNSET if part.name is None else clean(part.name),
+        call=maybe(part.call),
+        synthetic=UNSET if part.synthetic is None else part.synthetic.value,
+        mime=UNSET if part.mime is None else clean(part.mime),
+        tokens=tokens_of(measure.part(part)),
+    )
+    if read is not None:
+        text = read(part)
+        if isinstance(text, Unavailable):
+            row.text_why = text.note
+        else:
+            row.text = clean(text.value)
+    return row
+
+
+def _message(message: Message, grade: str, measure: Measure, read: ReadPart | None, clean: Clean) -> ItemRow:
+    return ItemRow(
+        k=message.id,
+        ev=grade,
+        tokens=tokens_of(measure.message(message)),
+        role=message.role.value,
+        at=maybe(iso(message.at)),
+        synthetic=UNSET if message.synthetic is None else message.synthetic.value,
+        parts=[_part(p, measure, read, clean) for p in message.parts],
+    )
+
+
+def _item(item: Item, grade: str, measure: Measure, clean: Clean) -> ItemRow:
+    origin = item.origin
+    src: Src | UnsetType = UNSET
+    if origin is not None:
+        src = Src(
+            kind=origin.kind,
+            path=UNSET if origin.path is None else clean(origin.path),
+            name=UNSET if origin.name is None else clean(origin.name),
+        )
+    return ItemRow(
+        k=clean(item.k),
+        src=src,
+        ev=grade,
+        tokens=tokens_of(measure.item(item)),
+        value=UNSET if item.shown is None else clean(item.shown),
+        bytes=maybe(item.size),
+        listed=True if item.listed else UNSET,
+    )
+
+
+def _sum(rows: Sequence[ItemRow], category: Category, counter: str) -> Tokens:
+    if category is Category.SETTINGS:
+        return Tokens(evidence="unavailable", why="settings take no tokens of their own")
+    unknown = [r for r in rows if isinstance(r.tokens.count, UnsetType)]
+    total = sum(r.tokens.count for r in rows if not isinstance(r.tokens.count, UnsetType))
+    # a part whose tokens nobody knows is not nothing: media is a row of its own (field report 26)
+    if unknown and total == 0:
+        return Tokens(evidence="unavailable", why=unknown[0].tokens.why)
+    names = sorted({r.tokens.counter for r in rows if not isinstance(r.tokens.counter, UnsetType)}) or [counter]
+    why = f"{len(unknown)} of {len(rows)} could not be counted" if unknown else UNSET
+    return Tokens(count=total, evidence="estimated", counter=", ".join(names), why=why)
+
+
+def _category(category: Category, context: Context | None, measure: Measure, read: ReadPart | None, clean: Clean) -> CategoryRow:
+    coverage = None if context is None else context.coverage.get(category)
+    if context is None or coverage is None:
+        coverage = Coverage("unavailable", note=NO_REQUEST if context is None else "not recorded")
+    grade = coverage.grade
+    rows: list[ItemRow] = []
+    if context is not None:
+        if category is Category.CONVERSATION:
+            rows = [_message(m, grade, measure, read, clean) for m in context.messages]
+        else:
+            rows = [_item(i, grade, measure, clean) for i in context.items if i.category is category]
+    if grade == "unavailable":
+        # parts that cannot be told apart have no figure, never 0
+        return CategoryRow(
+            category=category.value,
+            evidence=grade,
+            why=coverage.note or "not recorded",
+            cov="none" if not rows else "some",
+            tokens=Tokens(evidence="unavailable", why=coverage.note or "not recorded"),
+            items=rows,
+        )
+    return CategoryRow(
+        category=category.value,
+        evidence=grade,
+        how=maybe(coverage.how),
+        cov="all" if coverage.all else "some",
+        tokens=_sum(rows, category, measure.counter.name),
+        items=rows,
+    )
+
+
+def show_of(
+    ledger: Ledger,
+    turn: Turn,
+    request: Request | None,
+    window: WindowRow,
+    measure: Measure,
+    read: ReadPart | None,
+    clean: Clean,
+) -> Show:
+    """Return what a request carried.
+
+    Args:
+        ledger: The session.
+        turn: The turn.
+        request: The request; ``None`` where the turn has none yet: then all categories are unavailable.
+        window: Its window with its limit.
+        measure: Counts tokens.
+        read: Reads the texts of the conversation, only with ``--text``.
+        clean: What names, paths and texts pass through.
+    """
+    context = None if request is None else request.context
+    return Show(
+        session=ledger.key,
+        turn=turn.n,
+        id=turn.id,
+        step=UNSET if request is None else maybe(request.step),
+        request=UNSET if request is None else request.id,
+        at=UNSET if request is None else maybe(iso(request.at)),
+        agent=UNSET if request is None or request.agent is None else clean(request.agent),
+        model=UNSET if request is None else model_of(request.model, clean),
+        point="store" if context is None else context.point,
+        window=window,
+        categories=[_category(c, context, measure, read, clean) for c in Category],
+        not_recorded=not_recorded_of(ledger),
+        problems=problems_of(ledger.problems, clean),
+    )

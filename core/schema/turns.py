@@ -1,0 +1,330 @@
+"""``turns SESSION --json``: ``ctx-inspect/turns/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ctx_inspect.core.budget import Limit, steps_of
+from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Mark, Raw, Ref, Request, Unavailable, grade, value_of
+from ctx_inspect.core.schema.common import (
+    Clean,
+    Figure,
+    Model,
+    NotRecorded,
+    Problem,
+    figure,
+    maybe,
+    model_of,
+    not_recorded_of,
+    problems_of,
+)
+from ctx_inspect.core.text.clock import iso
+from ctx_inspect.core.timeline import Timeline, TurnRow
+from msgspec import UNSET, Struct, UnsetType, field
+
+Beginning = Callable[[Sequence[Ref]], Raw | None]
+"""Reads the beginning of an input; ``None`` where it cannot be read or was not asked for."""
+
+
+class Fault(Struct):
+    """Why a step failed."""
+
+    kind: str = field(name="class")
+
+
+class Usage(Struct, kw_only=True):
+    """What the provider reported, tokens; ``input`` is without the cached part."""
+
+    input: int | UnsetType = UNSET
+    output: int | UnsetType = UNSET
+    reasoning: int | UnsetType = UNSET
+    cache_read: int | UnsetType = UNSET
+    cache_write: int | UnsetType = UNSET
+
+
+class Step(Struct, kw_only=True):
+    """One row of a turn. A row made without a model call has ``call: false`` and no number."""
+
+    n: int | UnsetType = UNSET
+    id: str
+    at: str | UnsetType = UNSET
+    done: str | UnsetType = UNSET
+    call: bool | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    model: Model | UnsetType = UNSET
+    attempts: int | UnsetType = UNSET
+    finish: str | UnsetType = UNSET
+    error: Fault | UnsetType = UNSET
+    usage: Usage | UnsetType = UNSET
+    window: int | UnsetType = UNSET
+    tools: list[str] | UnsetType = UNSET
+    children: list[str] | UnsetType = UNSET
+    inherited: bool | UnsetType = UNSET
+
+
+class Other(Struct, kw_only=True):
+    """A request beside the steps: a title, a summary, a compaction."""
+
+    purpose: str
+    id: str
+    at: str | UnsetType = UNSET
+    model: Model | UnsetType = UNSET
+    usage: Usage | UnsetType = UNSET
+
+
+class LimitRow(Struct, kw_only=True):
+    """A window's limit, tokens."""
+
+    value: int
+    kind: str
+    evidence: str
+    source: str
+    how: str | UnsetType = UNSET
+
+
+class WindowRow(Struct, kw_only=True):
+    """Tokens in context of the turn's last step: input + cache read + cache write."""
+
+    tokens: int | UnsetType = UNSET
+    limit: LimitRow | UnsetType = UNSET
+    limit_why: str | UnsetType = UNSET
+    evidence: str
+    how: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
+class EventTokens(Struct, kw_only=True):
+    """Tokens before and after an event, where recorded."""
+
+    before: int | UnsetType = UNSET
+    after: int | UnsetType = UNSET
+
+
+class Event(Struct, kw_only=True):
+    """A recorded event. A compaction is one event of the turn that was open when it began; so is a revert."""
+
+    type: str
+    reason: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+    evidence: str
+    by: str
+    ref: str | UnsetType = UNSET
+    tokens: EventTokens | UnsetType = UNSET
+    counts: dict[str, int] | UnsetType = UNSET
+    detail: str | UnsetType = UNSET
+
+
+class Tier(Struct, kw_only=True):
+    """Whether the model still has the turn."""
+
+    value: str
+    evidence: str
+    policy: str
+    how: str | UnsetType = UNSET
+
+
+class Turn(Struct, kw_only=True):
+    """What one admission of user input started."""
+
+    n: int
+    id: str
+    ids: list[str]
+    boundary: str
+    at: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    model: Model | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    inherited: bool | UnsetType = UNSET
+    steps: list[Step]
+    other: list[Other]
+    window: WindowRow
+    events: list[Event]
+    tier: Tier | UnsetType = UNSET
+
+
+class HiddenRow(Struct, kw_only=True):
+    """A turn that is no longer on the active history; it takes no number."""
+
+    id: str
+    ids: list[str]
+    at: str | UnsetType = UNSET
+    state: str
+    text: str | UnsetType = UNSET
+    steps: list[Step]
+
+
+class Forecast(Struct, kw_only=True):
+    """Turns left until the threshold (or the limit where there is none)."""
+
+    turns: int | UnsetType = UNSET
+    evidence: str
+    how: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
+class Turns(Struct, kw_only=True):
+    """The timeline of a session."""
+
+    schema: str = "ctx-inspect/turns/1"
+    session: str
+    before: list[Step]
+    before_other: list[Other] | UnsetType = UNSET
+    before_events: list[Event] | UnsetType = UNSET
+    turns: list[Turn]
+    hidden: list[HiddenRow]
+    current: Figure
+    threshold: Figure
+    forecast: Forecast
+    not_recorded: list[NotRecorded]
+    problems: list[Problem]
+
+
+def usage_of(request: Request) -> Usage | UnsetType:
+    """Return what the provider reported; absent where it reported nothing."""
+    u = value_of(request.usage)
+    if u is None:
+        return UNSET
+    return Usage(
+        input=maybe(u.input),
+        output=maybe(u.output),
+        reasoning=maybe(u.reasoning),
+        cache_read=maybe(u.cache_read),
+        cache_write=maybe(u.cache_write),
+    )
+
+
+def step_of(request: Request, clean: Clean) -> Step:
+    """Return one row of a turn."""
+    usage = value_of(request.usage)
+    return Step(
+        n=maybe(request.step),
+        id=request.id,
+        at=maybe(iso(request.at)),
+        done=maybe(iso(request.done)),
+        call=UNSET if request.call else False,
+        agent=UNSET if request.agent is None else clean(request.agent),
+        model=model_of(request.model, clean),
+        attempts=maybe(value_of(request.attempts)),
+        finish=maybe(request.finish),
+        error=UNSET if request.error is None else Fault(request.error),
+        usage=usage_of(request),
+        window=UNSET if usage is None else maybe(usage.window),
+        tools=[clean(t) for t in request.tools] or UNSET,
+        children=list(request.children) or UNSET,
+        inherited=True if request.inherited else UNSET,
+    )
+
+
+def _other(request: Request, clean: Clean) -> Other:
+    return Other(
+        purpose=request.purpose.value,
+        id=request.id,
+        at=maybe(iso(request.at)),
+        model=model_of(request.model, clean),
+        usage=usage_of(request),
+    )
+
+
+def event_of(mark: Mark, clean: Clean) -> Event:
+    """Return a recorded event."""
+    before, after = value_of(mark.before), value_of(mark.then)
+    ref = next((mark.refs[role] for role in ("request", "summary", "message", "parent", "tail") if role in mark.refs), None)
+    return Event(
+        type=mark.kind.value,
+        reason=maybe(mark.reason),
+        status=maybe(mark.status),
+        at=maybe(iso(mark.at)),
+        evidence="confirmed",
+        by=mark.by.value,
+        ref=maybe(ref if ref is not None else next(iter(mark.refs.values()), None)),
+        tokens=UNSET if before is None and after is None else EventTokens(before=maybe(before), after=maybe(after)),
+        counts=dict(mark.counts) or UNSET,
+        detail=UNSET if mark.detail is None else clean(mark.detail),
+    )
+
+
+def window_of(window: Known[int], limit: Known[Limit]) -> WindowRow:
+    """Return a window with its limit."""
+    counted = figure(window)
+    row = WindowRow(tokens=counted.tokens, evidence=counted.evidence, how=counted.how, why=counted.why)
+    match limit:
+        case Confirmed(value=value) | Estimated(value=value):
+            how = limit.how if isinstance(limit, Estimated) else UNSET
+            row.limit = LimitRow(value=value.tokens, kind=value.kind, evidence=grade(limit), source=value.source, how=how)
+        case Unavailable(note=note):
+            row.limit_why = note
+    return row
+
+
+def _tier(known: Known[str]) -> Tier | UnsetType:
+    if isinstance(known, Unavailable):
+        return UNSET
+    how = known.how if isinstance(known, Estimated) else UNSET
+    return Tier(value=known.value, evidence=grade(known), policy="harness", how=how)
+
+
+def _turn(row: TurnRow, ledger: Ledger, begin: Beginning, clean: Clean) -> Turn:
+    turn = row.turn
+    steps = steps_of(turn)
+    last = steps[-1] if steps else None
+    text = begin(turn.input)
+    return Turn(
+        n=turn.n,
+        id=turn.id,
+        ids=list(turn.ids),
+        boundary=turn.boundary,
+        at=maybe(iso(turn.at)),
+        agent=UNSET if last is None or last.agent is None else clean(last.agent),
+        model=UNSET if last is None else model_of(last.model, clean),
+        text=UNSET if text is None else clean(text),
+        inherited=True if turn.inherited else UNSET,
+        steps=[step_of(r, clean) for r in turn.requests],
+        other=[_other(r, clean) for r in ledger.other.get(turn.n, ())],
+        window=window_of(row.window, row.limit),
+        events=[event_of(m, clean) for m in row.events],
+        tier=_tier(row.tier),
+    )
+
+
+def turns_of(ledger: Ledger, timeline: Timeline, begin: Beginning, clean: Clean) -> Turns:
+    """Return the timeline of a session.
+
+    Args:
+        ledger: The session.
+        timeline: Its rows, derived from it.
+        begin: Reads the beginning of each input (``--text``), or always ``None``.
+        clean: What names and texts pass through.
+    """
+    left = timeline.forecast
+    hidden: list[HiddenRow] = []
+    for h in ledger.hidden:
+        text = begin(h.input)
+        hidden.append(
+            HiddenRow(
+                id=h.id,
+                ids=list(h.ids),
+                at=maybe(iso(h.at)),
+                state=h.state,
+                text=UNSET if text is None else clean(text),
+                steps=[step_of(r, clean) for r in h.requests],
+            )
+        )
+    return Turns(
+        session=ledger.key,
+        before=[step_of(r, clean) for r in ledger.before],
+        before_other=[_other(r, clean) for r in ledger.other.get(0, ())] or UNSET,
+        before_events=[event_of(m, clean) for m in ledger.marks if m.turn is None] or UNSET,
+        turns=[_turn(row, ledger, begin, clean) for row in timeline.turns],
+        hidden=hidden,
+        current=figure(timeline.current),
+        threshold=figure(timeline.threshold),
+        forecast=Forecast(
+            turns=maybe(value_of(left)),
+            evidence=grade(left),
+            how=left.how if isinstance(left, Estimated) else UNSET,
+            why=left.note if isinstance(left, Unavailable) else UNSET,
+        ),
+        not_recorded=not_recorded_of(ledger),
+        problems=problems_of(ledger.problems, clean),
+    )
