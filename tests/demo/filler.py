@@ -34,7 +34,7 @@ class Dice:
 
 
 VERBS = "load save find check renew drop read write parse build send count merge clean open close match store trim lock"
-NOUNS = "user session token cookie login mail address form field error page reply header query row attempt window limit client reset"
+NOUNS = "user session token cookie login mail parcel form field error page answer header filter row attempt window limit client reset"
 ADJECTIVES = "old new empty open stale valid broken first last next known foreign signed short long fresh idle plain"
 TYPES = "str int bool User Session bytes Row Reply"
 STATES = "active expired revoked pending locked"
@@ -137,21 +137,136 @@ def diff(seed: str) -> Iterator[str]:
             yield f"{d.of('+ - + +')}    {d.of(NOUNS)} = {d.of(VERBS)}_{d.of(NOUNS)}({d.of(NOUNS)})"
 
 
+SCREENS = "Settings Pages Sharing Members Folders History Export Profile"
+THINGS = "page folder link comment picture table template draft"
+STEPS = (
+    "Open **{screen}** from the menu at the left.",
+    "Pick the {thing} that you want to change. A small mark shows that it is picked.",
+    "Press **Save**. The {thing} is shown again, with its new name.",
+    "If the {thing} is shared, the others see the change at once.",
+    "You can take this back for thirty days: open **History** and press **Restore**.",
+    "Fill in a name. Two {thing}s in one folder need different names.",
+    "Check the list of members before you go on: it says who can see the {thing}.",
+    "Wait until the line at the bottom says that all is saved.",
+    "Drag the {thing} to its new place, or use **Move** in its menu.",
+    "Links to the {thing} keep working, also those that others have saved.",
+)
+TITLES = (
+    "Make a new {thing}",
+    "Move a {thing}",
+    "Give a {thing} another name",
+    "Share a {thing} with your team",
+    "Find a {thing} again",
+    "Take a {thing} back",
+)
+
+
 def prose(seed: str) -> Iterator[str]:
-    """Lines of a written guide."""
+    """Lines of a guide for users."""
     d = Dice(seed)
     while True:
-        yield f"## How to {d.of(VERBS)} a {d.of(ADJECTIVES)} {d.of(NOUNS)}"
+        thing, screen = d.of(THINGS), d.of(SCREENS)
+        yield f"## {TITLES[d.below(len(TITLES))].format(thing=thing)}"
         yield ""
-        for _ in range(3):
-            yield (
-                f"Open the {d.of(NOUNS)} page and {d.of(VERBS)} the {d.of(ADJECTIVES)} {d.of(NOUNS)}. "
-                f"If there is a {d.of(ADJECTIVES)} {d.of(NOUNS)}, {d.of(VERBS)} it first, then {d.of(VERBS)} the {d.of(NOUNS)}."
-            )
+        first = d.below(len(STEPS))
+        for n in range(4 + d.below(3)):
+            step = STEPS[(first + n * 3) % len(STEPS)]
+            yield f"{n + 1}. {step.format(thing=thing, screen=screen)}"
         yield ""
 
 
-KINDS: dict[str, Callable[[str], Iterator[str]]] = {"code": code, "suite": suite, "log": log, "grep": grep, "diff": diff, "prose": prose}
+CHINESE = (
+    "在左边的菜单里打开“{0}”。",
+    "选中要修改的页面，旁边会出现一个小标记。",
+    "按“保存”，页面会用新的名字再显示一次。",
+    "如果页面已经共享，别人马上就能看到修改。",
+    "三十天之内可以在“历史”里恢复。",
+    "同一个文件夹里的页面不能同名。",
+)
+CHINESE_SCREENS = "设置 页面 共享 成员 文件夹 历史"
+
+
+def chinese(seed: str) -> Iterator[str]:
+    """Lines of the same guide in Chinese."""
+    d = Dice(seed)
+    while True:
+        yield f"## {d.of(CHINESE_SCREENS)}"
+        yield ""
+        first = d.below(len(CHINESE))
+        for n in range(4):
+            yield f"{n + 1}. {CHINESE[(first + n) % len(CHINESE)].format(d.of(CHINESE_SCREENS))}"
+        yield ""
+
+
+def words(seed: str) -> Iterator[str]:
+    """Lines of a table of translated messages."""
+    d = Dice(seed)
+    yield "# One line for each message; empty ones fall back to English."
+    n = 0
+    while True:
+        n += 1
+        key = f"{d.of(NOUNS)}.{d.of(ADJECTIVES)}_{n}"
+        yield f'{key} = "{CHINESE[d.below(len(CHINESE))].format(d.of(CHINESE_SCREENS))}"'
+
+
+def page(seed: str) -> Iterator[str]:
+    """Lines of a template of a web page."""
+    d = Dice(seed)
+    yield '{% extends "page.html" %}'
+    while True:
+        noun = d.of(NOUNS)
+        yield f'<section class="{noun}">'
+        yield f"  <h2>{{{{ text.{noun}_title }}}}</h2>"
+        yield f'  <form method="post" action="{{{{ url.{noun} }}}}">'
+        for _ in range(2):
+            field = d.of(NOUNS)
+            yield f'    <label for="{field}">{{{{ text.{field} }}}}</label> <input id="{field}" name="{field}" value="{{{{ form.{field} }}}}">'
+        yield f'    <button type="submit">{{{{ text.{d.of(VERBS)} }}}}</button>'
+        yield "  </form>"
+        yield "</section>"
+
+
+RULES = (
+    "- Keep handlers short; what they decide belongs into a function with a name.",
+    "- A change comes with its test in the same commit.",
+    "- Names are whole words, as the people who use the shop say them.",
+    "- Times are UTC in the database and local on the page.",
+    "- Nothing that a visitor typed is written to the log.",
+    "- Migrations can be run twice and change nothing the second time.",
+    "- Mail is sent by a job, never while somebody waits for a page.",
+    "- Money is counted in cents, as whole numbers.",
+    "- Every page works without scripts.",
+    "- Texts for visitors live in `shop/locale`, one file per language.",
+    "- Ask before you add a dependency.",
+    "- Run `pytest -q` before you say that something works.",
+)
+
+
+def rules(seed: str) -> Iterator[str]:
+    """Lines of a file of instructions."""
+    d = Dice(seed)
+    n = d.below(len(RULES))
+    while True:
+        yield f"## {d.of('Code Tests Pages Data Texts Work')}"
+        yield ""
+        for _ in range(4):
+            n += 1
+            yield RULES[n % len(RULES)]
+        yield ""
+
+
+KINDS: dict[str, Callable[[str], Iterator[str]]] = {
+    "code": code,
+    "suite": suite,
+    "log": log,
+    "grep": grep,
+    "diff": diff,
+    "prose": prose,
+    "chinese": chinese,
+    "words": words,
+    "page": page,
+    "rules": rules,
+}
 
 
 def fill(kind: str, seed: str, size: int) -> str:

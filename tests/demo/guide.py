@@ -97,7 +97,7 @@ AFTER_BRANCH = (
     Turn(
         "We have a skill for links now. Check the chapters that you changed.",
         (
-            do(Use("read", {"path": ".pi/skills/link-check/SKILL.md"}, kind="prose", weight=0.5)),
+            do(Use("read", {"path": ".pi/skills/link-check/SKILL.md"}, kind="rules", weight=0.5)),
             do(Use("bash", {"command": "make links"}, kind="grep", weight=1)),
             say("Two links lead nowhere: the old page about spaces, and a picture that was renamed. Both are fixed."),
         ),
@@ -127,7 +127,10 @@ AFTER_SHUFFLE = (
     ),
     Turn(
         "这一章的中文版也要更新吗？",
-        (do(read("guide/zh/sharing.md", 1)), say("要的。中文版还在用旧的词，我把“空间”改成了“文件夹”，步骤的顺序也和英文版一样了。")),
+        (
+            do(read("guide/zh/sharing.md", 1, "chinese")),
+            say("要的。中文版还在用旧的词，我把“空间”改成了“文件夹”，步骤的顺序也和英文版一样了。"),
+        ),
         24.6,
     ),
     Turn(

@@ -40,7 +40,7 @@ AFTER_REVERT = (
     Turn(
         "What does the login page say when it sends people back?",
         (
-            do(read("shop/templates/login.html", 0.8, "prose")),
+            do(read("shop/templates/login.html", 0.8, "page")),
             say("Nothing at all, it just appears. A short sentence would help: \u201cPlease log in again.\u201d"),
         ),
         43.6,
@@ -48,7 +48,7 @@ AFTER_REVERT = (
     Turn(
         "请把登录页面上的错误信息也翻译成中文，谢谢。",
         (
-            do(read("shop/locale/zh.toml", 1.2, "prose")),
+            do(read("shop/locale/zh.toml", 1.2, "words")),
             do(edit("shop/locale/zh.toml", 'again = ""', 'again = "请重新登录。"')),
             say("已经翻译好了：“请重新登录。” 英文和中文的错误信息现在是一致的。"),
         ),
@@ -106,7 +106,7 @@ AFTER_REVERT = (
     Turn(
         "Add a rule about this to AGENTS.md, so that it does not happen again.",
         (
-            do(read("AGENTS.md", 0.6, "prose")),
+            do(read("AGENTS.md", 0.6, "rules")),
             do(edit("AGENTS.md", "## Rules\n", "## Rules\n" + RULE)),
             say("AGENTS.md has two new rules: a test for every handler, and no exception text on error pages.", kept=0.09, system=60),
         ),
@@ -216,7 +216,7 @@ AFTER_REVERT = (
     Turn(
         "We have a skill for writing tests now, use it for the rest.",
         (
-            do(Use("skill", {"name": "testing"}, kind="prose", weight=1)),
+            do(Use("skill", {"name": "testing"}, kind="rules", weight=1)),
             do(bash("pytest -q --cov shop", weight=0.8)),
             say("With the skill: I check every branch of the changed handlers. Two branches in `shop/reset.py` had no test."),
         ),

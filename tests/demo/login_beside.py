@@ -52,7 +52,7 @@ RETRIES = (
 CHINESE = (
     Turn(
         "帮我修复登录页面在手机上的显示问题。",
-        (do(read("shop/templates/login.html", 1, "prose")), say("按钮太宽了，超出了屏幕。我把宽度改成百分之百，并加上一点边距。")),
+        (do(read("shop/templates/login.html", 1, "page")), say("按钮太宽了，超出了屏幕。我把宽度改成百分之百，并加上一点边距。")),
         16.1,
         kept=0,
     ),

@@ -78,11 +78,29 @@ def resources() -> dict[str, str]:
 
 
 def _dump(database: Path) -> str:
+    """Return the statements that make the database, the same with every version of SQLite."""
     db = sqlite3.connect(database)
     try:
-        return "\n".join(db.iterdump()) + "\n"
+        out = ["BEGIN;"]
+        kinds = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type = 'index', name").fetchall()
+        for kind, name, sql in kinds:
+            out.append(" ".join(sql.split()) + ";")
+            if kind == "table":
+                rows = db.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2')
+                out += [f'INSERT INTO "{name}" VALUES ({", ".join(map(_literal, row))});' for row in rows]
+        return "\n".join([*out, "COMMIT;", ""])
     finally:
         db.close()
+
+
+def _literal(value: str | float | None) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case _:
+            return repr(value)
 
 
 def main() -> None:
