@@ -2,6 +2,7 @@
 
 from ctx_inspect.app.demo.feed import Feed
 from ctx_inspect.app.demo.leaving import ended
+from ctx_inspect.app.demo.show import playing, run, sources
 from ctx_inspect.app.demo.stage import DATA, Stage, live_lines, stage
 
-__all__ = ["DATA", "Feed", "Stage", "ended", "live_lines", "stage"]
+__all__ = ["DATA", "Feed", "Stage", "ended", "live_lines", "playing", "run", "sources", "stage"]

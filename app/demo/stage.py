@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ctx_inspect.core.sources.base import Source
+
 DATA = Path(__file__).parent / "data"
 """Where the package keeps the sample sessions; ``tests/demo/make.py`` writes it."""
 
@@ -76,6 +78,13 @@ class Stage:
             "XDG_STATE_HOME": str(self.home / ".local" / "state"),
             "XDG_CACHE_HOME": str(self.home / ".cache"),
         }
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return the sources of these stores, OpenCode's first."""
+        from ctx_inspect.core.sources.opencode import OpenCodeSource
+        from ctx_inspect.core.sources.pi import PiSource
+
+        return OpenCodeSource(self.database, env=self.env), PiSource(self.sessions, env=self.env)
 
 
 def live_lines() -> list[str]:

@@ -158,7 +158,7 @@ def write(path: Path) -> int:
         main.compact(login_afternoon.SUMMARY)
         for turn in login_afternoon.AFTER_COMPACTION:
             main.turn(turn)
-        now = db.now + 2 * MINUTE
+        now = db.now + 25_000
 
         db.now = now - 71 * MINUTE
         fork = main.session.fork(before=main.opened[8][0])

@@ -1,0 +1,50 @@
+"""Opens the interface on the sample sessions, and on nothing else."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from ctx_inspect.app.demo.feed import Feed, wall_clock
+from ctx_inspect.app.demo.leaving import ended
+from ctx_inspect.app.demo.stage import Stage, live_lines, stage
+from ctx_inspect.core.sources.base import Source
+
+
+@contextmanager
+def playing() -> Iterator[Stage]:
+    """Set the sample sessions up, let one of them grow, and take all of it away again."""
+    with stage(wall_clock()) as made:
+        feed = Feed(made.live, live_lines())
+        feed.start()
+        try:
+            yield made
+        finally:
+            feed.stop()
+
+
+def run(*, ascii: bool = False, theme: str | None = None) -> int:
+    """Run the interface on the sample sessions until it is left.
+
+    Args:
+        ascii: Draw in ASCII.
+        theme: Name of a theme.
+
+    Returns:
+        The exit code.
+    """
+    from ctx_inspect.app.app import run as run_interface
+
+    with ended(), playing() as made:
+        return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme)
+
+
+def sources() -> tuple[Source, ...]:
+    """Return sources of sample sessions that last until the program ends (for the key on the empty screen)."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    if threading.current_thread() is threading.main_thread():
+        stack.enter_context(ended())
+    return stack.enter_context(playing()).sources()
