@@ -1,0 +1,22 @@
+"""``ctx-inspect demo``: the interface on bundled sample sessions."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from ctx_inspect.app.commands.options import Settings, command
+
+
+@command("demo")
+def demo(settings: Settings) -> None:
+    """Open the interface on bundled sample sessions, one of them growing. Needs no agent."""
+    if settings.sources:
+        raise click.UsageError("the demo has its own sessions: --source cannot be used with it")
+    if settings.json:
+        raise click.UsageError("the demo is the interface: it has no JSON")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("the demo needs a terminal")
+    from ctx_inspect.app.demo import run
+
+    run()

@@ -1,0 +1,76 @@
+"""What every command takes: sources, ``--json``, ``--no-color``; before or after the command's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Settings:
+    """What one call of the command line was told.
+
+    Attributes:
+        sources: Stores that were named; empty = those that are found.
+        json: One JSON object on stdout.
+        color: Whether colours may be used where stdout is a terminal.
+        turn: Where to open the interface.
+        tab: What to open in the interface.
+        doing: What is being done, in our own words and with ids only: for the log of a crash.
+    """
+
+    sources: list[str] = field(default_factory=list)
+    json: bool = False
+    color: bool = True
+    turn: str | None = None
+    tab: str | None = None
+    doing: str = ""
+
+
+def common(function: F) -> F:
+    """Add the options that every command takes."""
+    for option in (
+        click.option("--no-color", is_flag=True, help="Use no colours."),
+        click.option("--json", "as_json", is_flag=True, help="Write one JSON object."),
+        click.option(
+            "--source",
+            "sources",
+            metavar="[KIND:]PATH",
+            multiple=True,
+            help="Read this store instead of those that are found; repeatable. KIND is opencode or pi.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def settings_of(ctx: click.Context, options: dict[str, Any]) -> Settings:
+    """Add what these options say to what those before the command's name said."""
+    settings = ctx.ensure_object(Settings)
+    settings.sources += options["sources"]
+    settings.json |= options["as_json"]
+    settings.color &= not options["no_color"]
+    return settings
+
+
+def command(name: str, **settings: Any) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command that takes the common options; its function gets :class:`Settings` first."""
+
+    def made(function: Callable[..., None]) -> click.Command:
+        @click.pass_context
+        def call(ctx: click.Context, **options: Any) -> None:
+            given = settings_of(ctx, options)
+            given.doing = name
+            function(given, **{k: v for k, v in options.items() if k not in ("sources", "as_json", "no_color")})
+
+        call.__doc__ = function.__doc__
+        params = getattr(function, "__click_params__", [])
+        call.__click_params__ = params  # type: ignore[attr-defined]
+        return click.command(name, **settings)(common(call))
+
+    return made

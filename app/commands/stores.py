@@ -1,0 +1,186 @@
+"""Which stores a command reads, which session and which turn its words mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from ctx_inspect.app.commands.options import Settings
+from ctx_inspect.core.config import Config, load
+from ctx_inspect.core.model import Ledger, Listing, Model, Problem, ProblemCode, Raw, SessionInfo, Turn, Window
+from ctx_inspect.core.sources.base import Looked, NoSession, Source, SourceError
+from ctx_inspect.core.sources.discovery import discover, open_sources
+from ctx_inspect.core.text.show import terminal
+
+AMBIGUOUS_SHOWN = 5
+
+
+class Refused(click.ClickException):
+    """A sentence for people and an exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        """Make one.
+
+        Args:
+            message: What and where; what came from outside in it is made visible when it is written.
+            code: 3 a named source cannot be read, 4 no such session or turn.
+        """
+        super().__init__(message)
+        self.exit_code = code
+
+
+def no_source(error: SourceError) -> Refused:
+    """Return the refusal of a source that the user named."""
+    return Refused(f"{error.path}: {error.message}", 3)
+
+
+def config() -> Config:
+    """Read the user's own file."""
+    from platformdirs import user_config_path
+
+    return load(user_config_path("ctx-inspect", appauthor=False) / "config.toml")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A session of the list and the store it lies in."""
+
+    source: Source
+    info: SessionInfo
+
+
+class Stores:
+    """The stores of one call."""
+
+    def __init__(self, sources: Sequence[Source], looked: Sequence[Looked], problems: Sequence[Problem], named: bool) -> None:
+        """Take stores that are open; see :func:`stores`."""
+        self.sources, self.looked, self.named = tuple(sources), tuple(looked), named
+        self.problems: list[Problem] = list(problems)
+        self.config = config()
+        self._found: list[Found] | None = None
+
+    def sessions(self) -> list[Found]:
+        """List all sessions, newest first, each once; what cannot be read is a problem.
+
+        Raises:
+            Refused: A source that the user named cannot be read.
+        """
+        if self._found is None:
+            best: dict[str, Found] = {}
+            for source in self.sources:
+                for info in self._listing(source).sessions:
+                    known = best.get(info.key)
+                    # a copy of a store holds the same sessions: the one that went on counts
+                    if known is None or (info.updated or 0) > (known.info.updated or 0):
+                        best[info.key] = Found(source, info)
+            self._found = sorted(best.values(), key=lambda f: (-(f.info.updated or 0), f.info.key))
+        return self._found
+
+    def _listing(self, source: Source) -> Listing:
+        try:
+            listing = source.sessions()
+        except SourceError as error:
+            if self.named:
+                raise no_source(error) from None
+            self.problems.append(Problem(Raw(str(error.path)), error.code, error.message))
+            return Listing()
+        self.problems += listing.problems
+        return listing
+
+    def session(self, word: str) -> Found:
+        """Return the session that a word means: a key, an id, a unique beginning of one, or ``last``.
+
+        Raises:
+            Refused: There is none, or more than one.
+        """
+        found = self.sessions()
+        if word == "last":
+            if not found:
+                raise Refused("no session was found", 4)
+            return found[0]
+        exact = [f for f in found if word in (f.info.key, f.info.id)]
+        if len(exact) == 1:
+            return exact[0]
+        begun = exact or [f for f in found if word and (f.info.key.startswith(word) or f.info.id.startswith(word))]
+        if len(begun) == 1:
+            return begun[0]
+        if not begun:
+            raise Refused(f"no session {word!r}; ctx-inspect sessions lists those that were found", 4)
+        keys = [terminal(Raw(f.info.key), 200) for f in begun[:AMBIGUOUS_SHOWN]]
+        more = f" and {len(begun) - AMBIGUOUS_SHOWN} more" if len(begun) > AMBIGUOUS_SHOWN else ""
+        raise Refused(f"{word!r} is the beginning of several sessions: {', '.join(keys)}{more}", 4)
+
+    def open(self, found: Found) -> Ledger:
+        """Read a session whole.
+
+        Raises:
+            Refused: It cannot be read, or is gone since it was listed.
+        """
+        try:
+            return found.source.open(found.info.id)
+        except NoSession:
+            raise Refused(f"the session {found.info.key} is gone", 4) from None
+        except SourceError as error:
+            raise no_source(error) from None
+
+    def try_open(self, found: Found) -> Ledger | None:
+        """Read a session whole; where it cannot be read that is a problem."""
+        try:
+            return found.source.open(found.info.id)
+        except NoSession:
+            self.problems.append(Problem(found.info.path, ProblemCode.GONE, f"the session {found.info.id} went while it was read"))
+        except SourceError as error:
+            self.problems.append(Problem(Raw(str(error.path)), error.code, error.message))
+        return None
+
+    def window_for(self, found: Found) -> Callable[[Model], Window]:
+        """Return how the harness treats a model's window, with the user's own limits."""
+        return self.config.window_for(found.source.window)
+
+
+def stores(settings: Settings) -> Stores:
+    """Open the stores that the user named, else those that are found.
+
+    Raises:
+        Refused: One that the user named cannot be read.
+    """
+    if settings.sources:
+        try:
+            return Stores(open_sources(settings.sources), (), (), named=True)
+        except SourceError as error:
+            raise no_source(error) from None
+    found = discover(os.environ, Path.home())
+    return Stores(found.sources, found.looked, found.problems, named=False)
+
+
+def turn_named(ledger: Ledger, word: str) -> Turn:
+    """Return the turn that a word means: a number from 1, negative from the end, a message's id, or ``last``.
+
+    Raises:
+        Refused: There is none.
+        click.UsageError: It looks like an option.
+    """
+    turns = ledger.turns
+    if not turns:
+        raise Refused(f"the session {ledger.key} has no turn yet", 4)
+    if word == "last":
+        return turns[-1]
+    if word.lstrip("-").isdecimal() and word.isascii():
+        n = int(word[:20])
+        if 1 <= n <= len(turns):
+            return turns[n - 1]
+        if -len(turns) <= n <= -1:
+            return turns[n]
+        raise Refused(f"no turn {word}: the session {ledger.key} has {len(turns)}", 4)
+    for turn in turns:
+        if word in turn.ids or any(r.id == word for r in turn.requests):
+            return turn
+    for hidden in ledger.hidden:
+        if word in hidden.ids or any(r.id == word for r in hidden.requests):
+            raise Refused(f"the turn of {word!r} is {hidden.state}: it is no longer on the active history", 4)
+    if word.startswith("-"):
+        raise click.UsageError(f"no such option: {word}")
+    raise Refused(f"no turn {word!r} in the session {ledger.key}", 4)

@@ -1,0 +1,138 @@
+"""``ctx-inspect turns SESSION``: the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import click
+from ctx_inspect.app.commands.options import Settings, command
+from ctx_inspect.app.commands.output import span, warn, width, write_json, write_lines
+from ctx_inspect.app.commands.stores import stores
+from ctx_inspect.core.budget import sent
+from ctx_inspect.core.model import Ledger, Raw, Ref, Shown, Unavailable, value_of
+from ctx_inspect.core.schema import turns_of
+from ctx_inspect.core.schema.common import cleaner
+from ctx_inspect.core.sources.base import Source
+from ctx_inspect.core.text.clock import day, local
+from ctx_inspect.core.text.redact import uncovered
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
+from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, tokens, whole
+from ctx_inspect.core.views.layout import Line
+from ctx_inspect.core.views.sheet import Span, Tone
+from ctx_inspect.core.views.timeline import TimelineView
+
+BEGINNING = 200
+"""Characters of an input that ``--text`` shows."""
+
+READ = 4_000
+"""Characters that are read for it: a key that is cut in two has no shape, so more is redacted than shown."""
+
+NO_TERMINAL = 160
+"""Cells of a line where stdout is no terminal."""
+
+
+def beginning(source: Source, refs: Sequence[Ref]) -> Raw | None:
+    """Return the beginning of an input whose text can be read, whole enough to be redacted."""
+    text = ""
+    readable = False
+    for ref in refs:
+        part = value_of(source.text(ref, READ))
+        if part is not None:
+            readable = True
+            text += ("\n" if text else "") + part
+        if len(text) >= READ:
+            break
+    return Raw(text[:READ]) if readable else None
+
+
+def shortened(raw: Raw, uncover: bool) -> str:
+    """Return the beginning of a text as ``--text`` shows it, redacted before it is cut."""
+    text = uncovered(raw, uncover)
+    return text if len(text) <= BEGINNING else text[:BEGINNING] + "…"
+
+
+@command("turns")
+@click.argument("session")
+@click.option("--text", is_flag=True, help="Add the beginning of each input.")
+@click.option("--uncover", is_flag=True, help="Show what looks like a key or password.")
+def turns(settings: Settings, session: str, text: bool, uncover: bool) -> None:
+    """Show the timeline of SESSION: its turns, how full the window was, and what happened."""
+    found = stores(settings)
+    one = found.session(session)
+    settings.doing = f"turns {one.info.id}"
+    ledger = found.open(one)
+    rows = timeline(ledger, found.window_for(one))
+
+    def begin(refs: Sequence[Ref]) -> Raw | None:
+        raw = beginning(one.source, refs) if text else None
+        return None if raw is None else Raw(shortened(raw, uncover))
+
+    if settings.json:
+        write_json(turns_of(ledger, rows, begin, cleaner(uncover)))
+        return
+    write_lines(settings, lines(ledger, rows, begin, uncover, width() or NO_TERMINAL))
+    warn([*found.problems, *ledger.problems])
+
+
+def lines(ledger: Ledger, rows: Timeline, begin: Callable[[Sequence[Ref]], Raw | None], uncover: bool, wide: int) -> list[Line]:
+    """Return a session's heading, its timeline and what stands beside it."""
+    out = heading(ledger, rows, uncover)
+    view = TimelineView(rows, other=ledger.other)
+    laid = view.sized(wide)
+    top = laid.head()
+    if len(view):
+        out.append(top or ())
+    date: Shown | None = None
+    for i in range(len(view)):
+        at = view.at(i)
+        if isinstance(at, TurnRow):
+            if day(at.turn.at) != date:
+                date = day(at.turn.at)
+                out.append(span(Shown(f"  {date}"), Tone.DIM, strong=True))
+            out.append(laid.line(i))
+            raw = begin(at.turn.input)
+            if raw is not None:
+                out.append(span(Shown(f"       {terminal(raw)}"), Tone.DIM))
+        else:
+            out.append(laid.line(i))
+    if not ledger.turns:
+        out.append(span(own("  no turn yet"), Tone.DIM))
+    out += [span(Shown(f"  {counted(len(ledger.hidden), 'turn')} no longer on the active history"), Tone.DIM)] if ledger.hidden else []
+    out += [span(Shown(f"  not recorded: {what}: {why}"), Tone.DIM) for what, why in ledger.not_recorded]
+    return out
+
+
+def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
+    """Return what a session is and how full its window is."""
+    info = ledger.info
+    title = terminal(uncovered(info.title, uncover), 200) if info.title else own("(no title)")
+    out: list[Line] = [
+        (Span(title, strong=True),),
+        span(Shown(f"{terminal(Raw(info.key))} · {counted(len(ledger.turns), 'turn')} · updated {local(info.updated)}"), Tone.DIM),
+    ]
+    limit = value_of(rows.limit)
+    of = Shown(f" of {round_tokens(limit.tokens)}") if limit is not None else Shown(f" · {reason(rows.limit)}")
+    percent = ""
+    now = value_of(rows.current)
+    if now is not None and limit is not None:
+        percent = f" · {100 * now / limit.tokens:.0f}%"
+    words: list[Span] = [Span(own("window ")), known(rows.current, tokens, strong=True), Span(of, Tone.DIM), Span(own(percent))]
+    if isinstance(rows.current, Unavailable):
+        words.append(Span(Shown(f" · {reason(rows.current)}"), Tone.DIM))
+    if not isinstance(rows.threshold, Unavailable):
+        words += [Span(own(" · compacts at ")), known(rows.threshold, round_tokens)]
+    if not isinstance(rows.forecast, Unavailable):
+        words += [Span(own(" · ")), known(rows.forecast, whole), Span(own(" turns left"))]
+    out.append(tuple(words))
+    total = sent(ledger)
+    out.append(
+        span(
+            Shown(
+                f"sent in total {tokens(total.input + total.cache_read + total.cache_write)} in {counted(total.requests, 'request')}, "
+                f"of it {tokens(total.cache_read)} from the cache; got {tokens(total.output)}"
+            ),
+            Tone.DIM,
+        )
+    )
+    return out

@@ -1,0 +1,90 @@
+"""The user's own file, ``config.toml``: limits of models that no harness knows. Nothing of a project is ever read here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from ctx_inspect.core.model import Confirmed, LimitClaim, Model, Witness
+from ctx_inspect.core.model import Window as ModelWindow
+from ctx_inspect.core.model.limits import RANK_USER
+
+LARGEST = 1_000_000
+"""Bytes of a configuration file that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the user's file says.
+
+    Attributes:
+        limits: ``provider/model`` or ``model`` → context limit, tokens.
+        problems: Sentences on what of it cannot be used.
+        path: The file, there or not.
+    """
+
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    problems: tuple[str, ...] = ()
+    path: Path | None = None
+
+    def limit(self, model: Model) -> int | None:
+        """Return the user's limit of a model; ``provider/model`` goes before ``model``."""
+        if model.id is None:
+            return None
+        if model.provider is not None and (full := self.limits.get(f"{model.provider}/{model.id}")) is not None:
+            return full
+        return self.limits.get(model.id)
+
+    def window_for(self, window: Callable[[Model], ModelWindow]) -> Callable[[Model], ModelWindow]:
+        """Return a source's ``window`` with the user's claim beside the harness's own."""
+
+        def both(model: Model) -> ModelWindow:
+            found = window(model)
+            tokens = self.limit(model)
+            if tokens is None:
+                return found
+            mine = LimitClaim(Confirmed(tokens, Witness.CONFIG), "context", "[limits]", RANK_USER)
+            return replace(found, claims=(*found.claims, mine))
+
+        return both
+
+
+def load(path: Path) -> Config:
+    """Read the user's file.
+
+    Args:
+        path: ``config.toml``; it need not exist.
+
+    Returns:
+        What it says; what cannot be used of it is named in ``problems`` and left out.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        return Config(path=path)
+    except OSError:
+        return Config(problems=("config.toml cannot be read",), path=path)
+    if len(data) > LARGEST:
+        return Config(problems=("config.toml is larger than 1 MB: not read",), path=path)
+    try:
+        table = tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return Config(problems=("config.toml is not UTF-8",), path=path)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return Config(problems=("config.toml is not valid TOML",), path=path)
+    stated = table.get("limits", {})
+    if not isinstance(stated, dict):
+        return Config(problems=("config.toml: [limits] must be a table of model = tokens",), path=path)
+    limits: dict[str, int] = {}
+    wrong = 0
+    for name, tokens in cast("dict[str, object]", stated).items():
+        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
+            limits[name] = tokens
+        else:
+            wrong += 1
+    problems = (f"config.toml: {wrong} of [limits] are no whole number of tokens",) if wrong else ()
+    return Config(limits, problems, path)
