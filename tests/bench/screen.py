@@ -1,0 +1,278 @@
+"""What a person waits for, in a terminal: the first frame, keys, news; and what it costs to leave it open."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.bench.bench import TITLE, Bench, percentile
+from tests.bench.results import Result
+from tests.bench.terminal import Terminal, inspector
+
+
+def _titled(screen: str) -> bool:
+    return TITLE[:24] in screen
+
+
+def _number(n: int) -> tuple[str, str]:
+    """Return how a turn's number may be written."""
+    return f"{n}", f"{n:,}"
+
+
+def _shows(n: int) -> object:
+    """Return a test whether the screen holds a turn's number as a word of its own."""
+    wanted = set(_number(n))
+    return lambda screen: bool(wanted.intersection(screen.replace("│", " ").replace("▌", " ").split()))
+
+
+def _turns_of(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for line in file if b'"role":"user"' in line[:400])
+
+
+def _bare(bench: Bench) -> Terminal:
+    return Terminal(bench.bare, env=bench.env, cwd=bench.root)
+
+
+def _open(bench: Bench, source: Path, *arguments: str, rows: int = 40) -> Terminal:
+    return Terminal(inspector("--source", str(source), *arguments), env=bench.env, cwd=bench.home, rows=rows)
+
+
+def _bare_frame(bench: Bench) -> float:
+    with _bare(bench) as t:
+        return (t.when(lambda screen: "barest" in screen, what="the bare list") - t.began) * 1000
+
+
+def first(bench: Bench) -> Iterator[Result]:
+    """From the start of the process to the frame that holds the session's title."""
+    limit = statistics.median(_bare_frame(bench) for _ in range(5))
+    for name, source in (("OpenCode 4 GB", bench.opencode[0]), ("Pi 200 MB", bench.pi)):
+        paint, title, last = [], [], []
+        for n in range(6):
+            with _open(bench, source) as t:
+                painted = t.when(lambda screen: bool(screen.strip()), what="anything")
+                titled = t.when(_titled, what="the title")
+                if n:  # the first one fills caches
+                    paint.append((painted - t.began) * 1000)
+                    title.append((titled - t.began) * 1000)
+                    if source is bench.pi:
+                        last.append((t.when(_shows(_turns_of(source)), what="the last turn") - t.began) * 1000)
+        took = statistics.median(title)
+        yield Result(
+            f"first frame with the title, {name}",
+            took,
+            limit,
+            "first frame of a bare list",
+            budget=400,
+            note=f"first paint {statistics.median(paint):.0f} ms, import of Textual {bench.textual:.0f} ms",
+            floor=60,
+        )
+        if last:
+            yield Result(
+                "last screen of a Pi session of 200 MB",
+                statistics.median(last) - limit,
+                limit,
+                "first frame of a bare list (already taken off the value)",
+                budget=200,
+                note="newest turn on screen, beyond what starting costs",
+                floor=60,
+            )
+
+
+def _presses(terminal: Terminal, keys: str) -> list[float]:
+    took = []
+    for key in keys:
+        terminal.quiet(0.03)
+        at = terminal.press(key)
+        took.append((terminal.reply(at) - at) * 1000)
+    return took
+
+
+def keys(bench: Bench) -> Iterator[Result]:
+    """From a key to the frame it makes, in a timeline of 100,000 turns."""
+    with _bare(bench) as t:
+        t.when(lambda screen: "barest" in screen)
+        t.quiet(0.5)
+        bare = _presses(t, "k" * 60)
+    turns = int(100_000 * bench.scale)
+    with _open(bench, bench.pi_turns) as t:
+        t.when(_titled, what="the title")
+        t.when(_shows(turns), 60, "the last turn")
+        t.quiet(0.5)
+        one = _presses(t, "k" * 60 + "j" * 20)
+        moved = t.show()
+        far = _presses(t, "\x15" * 15 + "gG" * 5)
+    median, limit = statistics.median(one), statistics.median(bare)
+    note = (
+        f"{turns:,} turns, p95 {percentile(one, 95):.1f} ms, pages and ends {statistics.median(far):.1f} (p95 {percentile(far, 95):.1f}) ms"
+    )
+    fault = "" if _shows(turns - 40)(moved) else "the selection did not move"  # type: ignore[operator]
+    yield Result("key to frame, median", median, limit, "a bare list", budget=16, note=note, fault=fault, floor=4)
+    yield Result("key to frame, p95", percentile(one + far, 95), percentile(bare, 95), "a bare list, p95", budget=33, floor=10)
+
+
+def _told(path: Path, lines: list[bytes]) -> list[float]:
+    """Return how long watchfiles takes to tell of each appended line, in ms."""
+    from watchfiles import watch
+
+    told: list[float] = []
+    stop, seen = threading.Event(), threading.Event()
+
+    def follow() -> None:
+        for _ in watch(path.parent, step=5, debounce=20, stop_event=stop):
+            told.append(time.perf_counter())
+            seen.set()
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    time.sleep(0.5)
+    took = []
+    for line in lines:
+        seen.clear()
+        began = time.perf_counter()
+        with path.open("ab") as file:
+            file.write(line)
+        if seen.wait(2):
+            took.append((told[-1] - began) * 1000)
+        time.sleep(0.15)
+    stop.set()
+    thread.join()
+    return took
+
+
+def append(bench: Bench) -> Iterator[Result]:
+    """From an appended row to the frame that shows its turn."""
+    from tests.bench.stores import FastPi
+    from tests.builders.opencode import OpenCodeDB
+
+    limits = _told(_empty(bench.folder / "told" / "file"), [b"x\n"] * 20)
+    limit = percentile(limits, 50)
+    count, before = 60, 1000
+
+    pi = FastPi(bench.folder / "pi-live" / "--live--", id="live", title=TITLE)
+    for n in range(before):
+        pi.work(n, 400, steps=1)
+    path = pi.close()
+
+    def pi_turn(n: int) -> None:
+        pi.work(n, 400, steps=1)
+
+    def pi_append(n: int) -> float:
+        with path.open("ab") as file:  # a whole turn in two lines, as Pi writes them
+            pi._out = file
+            pi_turn(n)
+        at = time.perf_counter()
+        pi._out = None
+        return at
+
+    db = OpenCodeDB(bench.folder / "opencode-live" / "opencode.db", log=False)
+    session = db.session(TITLE)
+    for n in range(before):
+        session.turn(f"go on {n}")
+    db.flush()
+
+    def db_append(n: int) -> float:
+        session.turn(f"go on {n}")
+        db.flush()
+        return time.perf_counter()
+
+    try:
+        for name, source, write in (("Pi", path, pi_append), ("OpenCode", db.path, db_append)):
+            took = []
+            with _open(bench, source) as t:
+                t.when(_titled, what="the title")
+                t.when(_shows(before), what="the last turn")
+                if "FOLLOW" not in t.show().upper():
+                    t.press("f")
+                t.quiet(1.0)
+                for n in range(before + 1, before + 1 + count):
+                    at = write(n)
+                    took.append((t.when(_shows(n), 10, f"turn {n}") - at) * 1000)
+                    time.sleep(0.11 if n % 3 else 1.3)  # in bursts, and after a pause
+                    t.quiet(0.05)
+            yield Result(
+                f"append to screen, {name}, p99",
+                percentile(took, 99),
+                limit,
+                "watchfiles tells of an append",
+                budget=100,
+                note=f"{count} appends, median {statistics.median(took):.0f} ms, worst {max(took):.0f} ms",
+                floor=40,
+            )
+    finally:
+        db.close()
+
+
+def _empty(path: Path) -> Path:
+    path.parent.mkdir(parents=True)
+    path.touch()
+    return path
+
+
+def idle(bench: Bench) -> Iterator[Result]:
+    """Left open on a store while nothing happens."""
+    seconds = 20.0
+
+    def rest(terminal: Terminal) -> tuple[float, float]:
+        terminal.quiet(0.5)
+        end = time.perf_counter() + 7  # it looks often for 5 s after the last change
+        while time.perf_counter() < end:
+            terminal.read(0.5)
+        cpu, wakes, began = terminal.cpu(), terminal.wakes(), time.perf_counter()
+        while time.perf_counter() < began + seconds:
+            terminal.read(0.5)
+        gone = time.perf_counter() - began
+        return (terminal.cpu() - cpu) / gone * 100, (terminal.wakes() - wakes) / gone
+
+    with _bare(bench) as t:
+        t.when(lambda screen: "barest" in screen)
+        limit, bare_wakes = rest(t)
+    for name, source in (("OpenCode", bench.opencode[0]), ("Pi", bench.pi)):
+        with _open(bench, source) as t:
+            t.when(_titled, what="the title")
+            cpu, wakes = rest(t)
+        yield Result(
+            f"idle, {name}",
+            cpu,
+            max(limit, 0.01),
+            "a bare list, left open",
+            unit="%",
+            budget=0.5,
+            note=f"of a core; {wakes:.1f} wakes a second ({bare_wakes:.1f} bare)",
+            floor=0.3,
+        )
+
+
+def memory(bench: Bench) -> Iterator[Result]:
+    """Resident memory with a store of 2 GB open, and at its highest on the way there."""
+    with _bare(bench) as t:
+        t.when(lambda screen: "barest" in screen)
+        t.quiet(0.5)
+        limit = t.memory()
+    for name, source in (("OpenCode 4 GB", bench.opencode[0]), ("Pi 2 GB of compactions", bench.pi_compactions)):
+        with _open(bench, source) as t:
+            t.when(_titled, 60, "the title")
+            for _ in range(120):  # until it no longer works on it
+                before = t.cpu()
+                t.quiet(0.5)
+                time.sleep(0.5)
+                if t.cpu() - before < 0.1:
+                    break
+            for key in "6521jjkkgG":  # the tabs that read texts, and both ends
+                t.press(key)
+                t.quiet(0.2)
+            now, peak = t.memory(), t.memory(peak=True)
+        yield Result(
+            f"memory, {name}",
+            peak,
+            limit,
+            "a bare list, open",
+            unit="MB",
+            budget=250,
+            note=f"at its highest; {now:.0f} MB afterwards; file of {os.stat(source).st_size / 1e9:.1f} GB",
+            floor=15,
+        )
