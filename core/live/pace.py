@@ -11,11 +11,19 @@ HOT_FOR = 5.0
 HOT_GAP = 0.05
 """20 Hz: also the least time between two looks, so a burst of writes becomes at most 20 events a second."""
 
+WATCHED_HOT_GAP = 0.25
+"""The same where notifications tell of each write, so that looks only complete them."""
+
 IDLE_GAP = 1.0
 """A few ``stat`` once a second find what no notification told (network folders, memory-mapped writes)."""
 
 WATCHED_GAP = 5.0
 """The same for a folder whose notifications work: there a look costs one ``stat`` per file."""
+
+QUIET = {False: 0.02, True: 0.004}
+"""After a notification nothing is read for so long (a folder: a shorter time), unless notifications go on for
+``HOT_GAP``. A database that is read in the moment in which its writer closes it keeps side files that the
+writer would have removed, and most writers that close do so right after their last row."""
 
 SETTLE = 0.06
 """After a notification one more look is due so much later: file times have a grain of 4–10 ms, and a writer's
@@ -40,24 +48,27 @@ class Pace:
         self._last = now
         self._cost = 0.0
         self._hot_until = now
-        self._hinted_at: float | None = None
+        self._hints: tuple[float, float] | None = None  # the first and the last since the look before
         self._settle_at: float | None = None
+        self._deaf = False  # a change came without a notification: they do not work here, whatever the system says
         self._first = True
 
     def hint(self, now: float) -> None:
         """Note that a notification came."""
-        if self._hinted_at is None:
-            self._hinted_at = now
+        self._hints = (self._hints[0] if self._hints else now, now)
         self._settle_at = now + SETTLE
+        self._deaf = False
 
     def looked(self, began: float, ended: float, *, changed: bool) -> None:
         """Note a look and whether it found something new."""
-        self._first = False
-        self._last, self._cost = ended, ended - began
         if changed:
             self._hot_until = ended + HOT_FOR
-        if self._hinted_at is not None and self._hinted_at <= began:
-            self._hinted_at = None
+            if self._hints is None and self._settle_at is None and not self._first:
+                self._deaf = True
+        self._first = False
+        self._last, self._cost = ended, ended - began
+        if self._hints is not None and self._hints[1] <= began:
+            self._hints = None
         if self._settle_at is not None and self._settle_at <= began:
             self._settle_at = None
 
@@ -69,14 +80,15 @@ class Pace:
         """
         if self._first:
             return self._last
-        hint_gap = max(HOT_GAP, self._cost / _HINT_SHARE)
+        told = watched and not self._deaf
         if self._last < self._hot_until:
-            due = self._last + max(HOT_GAP, self._cost / _HOT_SHARE)
+            due = self._last + max(WATCHED_HOT_GAP if told else HOT_GAP, self._cost / _HOT_SHARE)
         else:
-            gap = WATCHED_GAP if watched and self.folder else IDLE_GAP
-            due = self._last + max(gap, self._cost / _IDLE_SHARE)
-        if self._hinted_at is not None:
-            due = min(due, max(self._hinted_at, self._last + hint_gap))
+            due = self._last + max(WATCHED_GAP if told and self.folder else IDLE_GAP, self._cost / _IDLE_SHARE)
+        least = self._last + max(HOT_GAP, self._cost / _HINT_SHARE)
+        if self._hints is not None:
+            first, last = self._hints
+            due = min(due, max(min(last + QUIET[self.folder], first + HOT_GAP), least))
         if self._settle_at is not None:
-            due = min(due, max(self._settle_at, self._last + hint_gap))
+            due = min(due, max(self._settle_at, least))
         return due
