@@ -9,10 +9,7 @@ from typing import Any
 
 import click
 from ctx_inspect import __version__
-from ctx_inspect.app.commands.options import Settings, common, settings_of
-
-CRASHED = 70
-"""Exit code of a bug of ours: none of the codes that a script can act on."""
+from ctx_inspect.app.commands.options import CRASHED, Settings, common, settings_of
 
 INTERRUPTED = 130
 
@@ -71,22 +68,23 @@ EPILOG = "SESSION is a key (opencode:ses_…), an id, a unique beginning of one,
 )
 @click.version_option(__version__, prog_name="ctx-inspect")
 @click.option("--turn", metavar="TURN", help="Open this turn: a number (1…, negative from the end), a message id, or last.")
-@click.option("--tab", metavar="NAME", help="Open this tab.")
+@click.option("--tab", metavar="NAME", help="Open this tab: budget, steps or text.")
+@click.option("--ascii", is_flag=True, help="Draw in ASCII.")
 @common
 @click.pass_context
-def cli(ctx: click.Context, turn: str | None, tab: str | None, **options: Any) -> None:
+def cli(ctx: click.Context, turn: str | None, tab: str | None, ascii: bool, **options: Any) -> None:
     """See, turn by turn, what a coding agent's model was really sent.
 
     Without a command it opens the interface on all sessions that are found, or on SESSION.
     """
     settings = settings_of(ctx, options)
-    settings.turn, settings.tab = turn, tab
+    settings.turn, settings.tab, settings.ascii = turn, tab, ascii
     if ctx.invoked_subcommand is None:
         from ctx_inspect.app.commands.tui import start
 
         start(settings, None)
-    elif (turn or tab) and ctx.invoked_subcommand in COMMANDS:
-        raise click.UsageError("--turn and --tab belong to the interface, not to a command")
+    elif (turn or tab or ascii) and ctx.invoked_subcommand in COMMANDS:
+        raise click.UsageError("--turn, --tab and --ascii belong to the interface, not to a command")
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The user's own file, ``config.toml``: limits of models that no harness knows. Nothing of a project is ever read here."""
+"""The user's own file, ``config.toml``: limits of models that no harness knows, keys, theme. Nothing of a project is read here."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ class Config:
 
     Attributes:
         limits: ``provider/model`` or ``model`` → context limit, tokens.
+        keys: Id of a binding → the keys that the person wants for it.
+        theme: Name of a theme.
         problems: Sentences on what of it cannot be used.
         path: The file, there or not.
     """
 
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    theme: str | None = None
     problems: tuple[str, ...] = ()
     path: Path | None = None
 
@@ -76,15 +80,25 @@ def load(path: Path) -> Config:
         return Config(problems=("config.toml is not UTF-8",), path=path)
     except (tomllib.TOMLDecodeError, RecursionError):
         return Config(problems=("config.toml is not valid TOML",), path=path)
-    stated = table.get("limits", {})
+    limits, wrong_limits = _table(table.get("limits", {}), lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0)
+    keys, wrong_keys = _table(table.get("keys", {}), lambda v: isinstance(v, str) and bool(v))
+    theme = table.get("theme")
+    problems: list[str] = []
+    if wrong_limits:
+        problems.append(f"config.toml: {wrong_limits} of [limits] are no whole number of tokens")
+    if wrong_keys:
+        problems.append(f"config.toml: {wrong_keys} of [keys] are no text")
+    if theme is not None and not isinstance(theme, str):
+        problems.append("config.toml: theme must be a name")
+    return Config(
+        cast("dict[str, int]", limits), cast("dict[str, str]", keys), theme if isinstance(theme, str) else None, tuple(problems), path
+    )
+
+
+def _table(stated: object, good: Callable[[object], bool]) -> tuple[dict[str, object], int]:
+    """Return what of a table can be used, and how much cannot; a value that is no table is one that cannot."""
     if not isinstance(stated, dict):
-        return Config(problems=("config.toml: [limits] must be a table of model = tokens",), path=path)
-    limits: dict[str, int] = {}
-    wrong = 0
-    for name, tokens in cast("dict[str, object]", stated).items():
-        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
-            limits[name] = tokens
-        else:
-            wrong += 1
-    problems = (f"config.toml: {wrong} of [limits] are no whole number of tokens",) if wrong else ()
-    return Config(limits, problems, path)
+        return {}, 1
+    values = cast("dict[str, object]", stated)
+    kept = {name: value for name, value in values.items() if good(value)}
+    return kept, len(values) - len(kept)

@@ -12,7 +12,7 @@ import click
 from ctx_inspect import __version__
 from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import span, write_json, write_lines
-from ctx_inspect.app.commands.stores import Refused, Stores, stores
+from ctx_inspect.app.commands.stores import NoSource, Stores, stores
 from ctx_inspect.core.model import Raw, Shown
 from ctx_inspect.core.schema import Check, Doctor
 from ctx_inspect.core.sources.base import Source, SourceError
@@ -35,7 +35,7 @@ def doctor(settings: Settings, fetch_vocabulary: bool) -> None:
         try:
             tokens.fetch()
         except LookupError as error:
-            raise Refused(f"the vocabulary was not fetched: {error}", 3) from None
+            raise NoSource(f"the vocabulary was not fetched: {error}") from None
     found = stores(settings)
     checks = [*_versions(), *_stores(found), *_own(found), _counter()]
     if settings.json:

@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+CRASHED = 70
+"""Exit code of a bug of ours: none of the codes that a script can act on."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -21,6 +24,7 @@ class Settings:
         color: Whether colours may be used where stdout is a terminal.
         turn: Where to open the interface.
         tab: What to open in the interface.
+        ascii: Draw the interface in ASCII.
         doing: What is being done, in our own words and with ids only: for the log of a crash.
     """
 
@@ -29,6 +33,7 @@ class Settings:
     color: bool = True
     turn: str | None = None
     tab: str | None = None
+    ascii: bool = False
     doing: str = ""
 
 

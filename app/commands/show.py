@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import note, span, table, warn, width, write_json, write_lines
-from ctx_inspect.app.commands.stores import Refused, stores, turn_named
+from ctx_inspect.app.commands.stores import NotFound, stores, turn_named
 from ctx_inspect.core.budget import request_window, steps_of
 from ctx_inspect.core.measure import Measure, calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Shown, Turn, Unavailable, Why
@@ -74,7 +74,7 @@ def _request(turn: Turn, step: int | None) -> Request | None:
     for request in steps:
         if request.step == step:
             return request
-    raise Refused(f"no step {step}: turn {turn.n} has {counted(len(steps), 'model call')}", 4)
+    raise NotFound(f"no step {step}: turn {turn.n} has {counted(len(steps), 'model call')}")
 
 
 def measure(ledger: Ledger, source: Source) -> Measure:

@@ -18,23 +18,21 @@ from ctx_inspect.core.text.show import terminal
 AMBIGUOUS_SHOWN = 5
 
 
-class Refused(click.ClickException):
-    """A sentence for people and an exit code."""
+class NoSource(click.ClickException):
+    """A source that the user named cannot be read; what came from outside in the sentence is made visible when it is written."""
 
-    def __init__(self, message: str, code: int) -> None:
-        """Make one.
-
-        Args:
-            message: What and where; what came from outside in it is made visible when it is written.
-            code: 3 a named source cannot be read, 4 no such session or turn.
-        """
-        super().__init__(message)
-        self.exit_code = code
+    exit_code = 3
 
 
-def no_source(error: SourceError) -> Refused:
+class NotFound(click.ClickException):
+    """There is no such session or turn; what came from outside in the sentence is made visible when it is written."""
+
+    exit_code = 4
+
+
+def no_source(error: SourceError) -> NoSource:
     """Return the refusal of a source that the user named."""
-    return Refused(f"{error.path}: {error.message}", 3)
+    return NoSource(f"{error.path}: {error.message}")
 
 
 def config() -> Config:
@@ -66,7 +64,7 @@ class Stores:
         """List all sessions, newest first, each once; what cannot be read is a problem.
 
         Raises:
-            Refused: A source that the user named cannot be read.
+            NoSource: A source that the user named cannot be read.
         """
         if self._found is None:
             best: dict[str, Found] = {}
@@ -94,12 +92,12 @@ class Stores:
         """Return the session that a word means: a key, an id, a unique beginning of one, or ``last``.
 
         Raises:
-            Refused: There is none, or more than one.
+            NotFound: There is none, or more than one.
         """
         found = self.sessions()
         if word == "last":
             if not found:
-                raise Refused("no session was found", 4)
+                raise NotFound("no session was found")
             return found[0]
         exact = [f for f in found if word in (f.info.key, f.info.id)]
         if len(exact) == 1:
@@ -108,21 +106,22 @@ class Stores:
         if len(begun) == 1:
             return begun[0]
         if not begun:
-            raise Refused(f"no session {word!r}; ctx-inspect sessions lists those that were found", 4)
+            raise NotFound(f"no session {word!r}; ctx-inspect sessions lists those that were found")
         keys = [terminal(Raw(f.info.key), 200) for f in begun[:AMBIGUOUS_SHOWN]]
         more = f" and {len(begun) - AMBIGUOUS_SHOWN} more" if len(begun) > AMBIGUOUS_SHOWN else ""
-        raise Refused(f"{word!r} is the beginning of several sessions: {', '.join(keys)}{more}", 4)
+        raise NotFound(f"{word!r} is the beginning of several sessions: {', '.join(keys)}{more}")
 
     def open(self, found: Found) -> Ledger:
         """Read a session whole.
 
         Raises:
-            Refused: It cannot be read, or is gone since it was listed.
+            NoSource: It cannot be read.
+            NotFound: It is gone since it was listed.
         """
         try:
             return found.source.open(found.info.id)
         except NoSession:
-            raise Refused(f"the session {found.info.key} is gone", 4) from None
+            raise NotFound(f"the session {found.info.key} is gone") from None
         except SourceError as error:
             raise no_source(error) from None
 
@@ -145,7 +144,7 @@ def stores(settings: Settings) -> Stores:
     """Open the stores that the user named, else those that are found.
 
     Raises:
-        Refused: One that the user named cannot be read.
+        NoSource: One that the user named cannot be read.
     """
     if settings.sources:
         try:
@@ -160,12 +159,12 @@ def turn_named(ledger: Ledger, word: str) -> Turn:
     """Return the turn that a word means: a number from 1, negative from the end, a message's id, or ``last``.
 
     Raises:
-        Refused: There is none.
+        NotFound: There is none.
         click.UsageError: It looks like an option.
     """
     turns = ledger.turns
     if not turns:
-        raise Refused(f"the session {ledger.key} has no turn yet", 4)
+        raise NotFound(f"the session {ledger.key} has no turn yet")
     if word == "last":
         return turns[-1]
     if word.lstrip("-").isdecimal() and word.isascii():
@@ -174,13 +173,13 @@ def turn_named(ledger: Ledger, word: str) -> Turn:
             return turns[n - 1]
         if -len(turns) <= n <= -1:
             return turns[n]
-        raise Refused(f"no turn {word}: the session {ledger.key} has {len(turns)}", 4)
+        raise NotFound(f"no turn {word}: the session {ledger.key} has {len(turns)}")
     for turn in turns:
         if word in turn.ids or any(r.id == word for r in turn.requests):
             return turn
     for hidden in ledger.hidden:
         if word in hidden.ids or any(r.id == word for r in hidden.requests):
-            raise Refused(f"the turn of {word!r} is {hidden.state}: it is no longer on the active history", 4)
+            raise NotFound(f"the turn of {word!r} is {hidden.state}: it is no longer on the active history")
     if word.startswith("-"):
         raise click.UsageError(f"no such option: {word}")
-    raise Refused(f"no turn {word!r} in the session {ledger.key}", 4)
+    raise NotFound(f"no turn {word!r} in the session {ledger.key}")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import click
-from ctx_inspect.app.commands.options import Settings, command
-from ctx_inspect.app.commands.stores import stores
+from ctx_inspect.app.commands.options import CRASHED, Settings, command
+from ctx_inspect.app.commands.stores import stores, turn_named
+from ctx_inspect.core.sources.discovery import discover, open_sources
+
+TABS = ("budget", "steps", "text")
 
 
 @command("ctx-inspect", context_settings={"ignore_unknown_options": False})
 @click.argument("session")
 @click.option("--turn", metavar="TURN", help="Open this turn.")
 @click.option("--tab", metavar="NAME", help="Open this tab.")
-def tui(settings: Settings, session: str, turn: str | None, tab: str | None) -> None:
+@click.option("--ascii", is_flag=True, help="Draw in ASCII.")
+def tui(settings: Settings, session: str, turn: str | None, tab: str | None, ascii: bool) -> None:
     """Open the interface on SESSION."""
+    settings.ascii |= ascii
     settings.turn = turn or settings.turn
     settings.tab = tab or settings.tab
     start(settings, session)
@@ -26,23 +33,54 @@ def start(settings: Settings, session: str | None) -> None:
     Args:
         settings: What the call was told.
         session: The words that name a session.
+
+    Raises:
+        click.ClickException: A named source, the session or the turn is not there; a tab or turn that cannot be.
     """
     if settings.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _plain(settings, session)
         return
+    if settings.tab is not None and settings.tab not in TABS:
+        raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
     # everything that can refuse comes first: a refusal leaves the terminal as it was
     found = stores(settings)
     key: str | None = None
+    turn = _number(settings.turn) if session is None else None
     if session is not None:
         one = found.session(session)
         key = one.info.key
         if settings.turn is not None:
-            from ctx_inspect.app.commands.stores import turn_named
-
-            settings.turn = str(turn_named(found.open(one), settings.turn).n)
+            turn = turn_named(found.open(one), settings.turn).n
     from ctx_inspect.app.app import run
+    from ctx_inspect.app.demo import sources as demo_sources
 
-    run(found.sources, session=key, turn=settings.turn, tab=settings.tab, looked=found.looked, color=settings.color)
+    code = run(
+        found.sources,
+        looked=found.looked,
+        session=key,
+        turn=turn,
+        tab=settings.tab,
+        ascii=settings.ascii,
+        theme=found.config.theme,
+        keys=dict(found.config.keys),
+        notes=(*found.config.problems, *(f"{p.source}: {p.message}" for p in found.problems)),
+        discover=None if found.named else (lambda: discover(os.environ, Path.home()).sources),
+        demo=demo_sources,
+        open_path=lambda path: open_sources([str(path)]),
+    )
+    if code:
+        raise click.exceptions.Exit(CRASHED)
+
+
+def _number(word: str | None) -> int | None:
+    """Return the turn to open in whatever session is opened by itself."""
+    if word is None:
+        return None
+    if word == "last":
+        return -1
+    if word.lstrip("-").isdecimal() and word.isascii() and word.strip("-0"):
+        return int(word[:20])
+    raise click.UsageError("--turn takes a number or last; a message id needs its SESSION")
 
 
 def _plain(settings: Settings, session: str | None) -> None:

@@ -37,6 +37,11 @@ def test_the_harness_goes_before_the_user(tmp_path: Path) -> None:
     assert value_of(limit_of(unknown.claims)).source == "[limits]"
 
 
+def test_keys_and_theme(tmp_path: Path) -> None:
+    config = written(tmp_path, 'theme = "light"\n[keys]\nfollow = "F"\n')
+    assert (config.keys, config.theme, config.problems) == ({"follow": "F"}, "light", ())
+
+
 def test_no_file(tmp_path: Path) -> None:
     config = load(tmp_path / "config.toml")
     assert (config.limits, config.problems) == ({}, ())
@@ -47,12 +52,14 @@ def test_no_file(tmp_path: Path) -> None:
     [
         ("[limits\n", "not valid TOML"),
         (b"\xff\xfe", "not UTF-8"),
-        ("limits = 3", "must be a table"),
+        ("limits = 3", "1 of [limits]"),
+        ("keys = {a = 1}", "1 of [keys]"),
+        ("theme = 1", "theme must be a name"),
         ('[limits]\na = "200k"\nb = true\nc = -1\nd = 1.5\ne = 50000', "4 of [limits]"),
         ("#" * 1_000_001, "larger than 1 MB"),
         ("a = " + "[" * 100_000, "not valid TOML"),
     ],
-    ids=["broken", "encoding", "no table", "no numbers", "huge", "deep"],
+    ids=["broken", "encoding", "no table", "no keys", "no theme", "no numbers", "huge", "deep"],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, text: str | bytes, problem: str) -> None:
     config = written(tmp_path, text)
