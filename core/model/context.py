@@ -204,6 +204,12 @@ class ChainBuilder:
         self.list = list(messages)
         self._keep = min(self._keep, same)
 
+    def copy(self) -> ChainBuilder:
+        """Return a builder that goes on from here on its own, as a branch does; chains taken before are shared."""
+        other = ChainBuilder()
+        other.list, other._last, other._keep = list(self.list), self._last, self._keep
+        return other
+
     def take(self) -> Chain:
         """Return the list as it is now."""
         if self._last is not None and self._keep == len(self.list) == self._last.length:

@@ -1,0 +1,250 @@
+"""Pi's session files as a source."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ctx_inspect.core.model import (
+    Confirmed,
+    Estimated,
+    Known,
+    Ledger,
+    Listing,
+    Model,
+    Problem,
+    ProblemCode,
+    Raw,
+    Ref,
+    SessionInfo,
+    Unavailable,
+    Why,
+    Window,
+)
+from ctx_inspect.core.model.ledger import NO_ORIGIN
+from ctx_inspect.core.sources.base import Change, NoSession, SourceError
+from ctx_inspect.core.sources.jsonl import open_regular
+from ctx_inspect.core.sources.pi.config import Configuration
+from ctx_inspect.core.sources.pi.find import agent_folder
+from ctx_inspect.core.sources.pi.listing import Glance, glance, info_of, session_files
+from ctx_inspect.core.sources.pi.session import QUIET, SessionFile, id_in_name
+from ctx_inspect.core.sources.pi.sweep import Cursor, Sweep
+from ctx_inspect.core.sources.pi.texts import text_of
+from ctx_inspect.core.sources.pi.trouble import refused
+
+OPEN_FILES = 4
+"""Sessions whose index is kept, so that texts are found without reading the file again."""
+
+Stamp = tuple[int, int, int, int]
+"""Device, inode, size, mtime in nanoseconds."""
+
+
+def stamp_of(at: os.stat_result) -> Stamp:
+    """Return what changes whenever a file does."""
+    return at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns
+
+
+class PiSource:
+    """A sessions folder of Pi, or one session file.
+
+    Args:
+        path: The folder (``--<cwd>--`` folders in it, or session files directly), or a ``.jsonl`` file.
+        agent: Pi's own folder, with models.json and settings.json; guessed from the path where absent.
+        one_shot: Read a whole last line without LF at once instead of waiting until the file is quiet: for commands.
+        clock: Seconds since the epoch.
+    """
+
+    kind = "pi"
+
+    def __init__(self, path: Path, *, agent: Path | None = None, one_shot: bool = False, clock: Callable[[], float] = time.time) -> None:
+        """Name the store; nothing is read yet."""
+        self.path = path
+        self.one_shot = one_shot
+        self._clock = clock
+        self._configuration = Configuration(agent or _agent_of(path))
+        self._glances: dict[str, tuple[Stamp, Glance | SourceError]] = {}
+        self._paths: dict[str, str] = {}
+        self._files: OrderedDict[str, SessionFile] = OrderedDict()
+        self._sweep = Sweep(path)
+
+    def watch_paths(self) -> Sequence[Path]:
+        """Return the folders (or the file) to be watched."""
+        return (self.path,)
+
+    # -- listing -----------------------------------------------------------------------------------------
+
+    def sessions(self) -> Listing:
+        """List the sessions, newest first, from the ends of their files.
+
+        Raises:
+            SourceError: The folder or file cannot be read.
+        """
+        rows: dict[str, SessionInfo] = {}
+        problems: list[Problem] = []
+        now = self._clock()
+        held = self._glances
+        self._glances = {}
+        for name, at in self._list():
+            seen = held.get(name)
+            if seen is None or seen[0] != stamp_of(at):
+                try:
+                    seen = (stamp_of(at), glance(Path(name)))
+                except SourceError as error:
+                    seen = (stamp_of(at), error)
+            self._glances[name] = seen
+            if isinstance(seen[1], SourceError):
+                problems.append(Problem(Raw(name), seen[1].code, seen[1].message))
+        for name, (_, seen) in self._glances.items():
+            if isinstance(seen, SourceError):
+                continue
+            try:
+                at = os.stat(name)
+            except OSError:
+                continue
+            info = info_of(seen, Path(name), at, now, self._origin(seen))
+            other = rows.get(info.id)
+            if other is not None:
+                words = "two files hold a session with the same id; the newer one is shown"
+                older = min(info, other, key=lambda i: i.updated or 0)
+                problems.append(Problem(older.path, ProblemCode.SCHEMA_UNKNOWN, words))
+                info = max(info, other, key=lambda i: i.updated or 0)
+            rows[info.id] = info
+        self._paths = {id: str(info.path) for id, info in rows.items()}
+        ordered = sorted(rows.values(), key=lambda i: i.updated or 0, reverse=True)
+        return Listing(tuple(ordered), tuple(problems))
+
+    def _list(self) -> list[tuple[str, os.stat_result]]:
+        try:
+            if self.path.is_dir():
+                return list(session_files(self.path))
+            return [(str(self.path), os.stat(self.path))]
+        except (OSError, ValueError) as error:
+            raise refused(error, self.path) from None
+
+    def _origin(self, seen: Glance) -> Known[str]:
+        """Return the key of the session that a header names as its parent: read from that file, else from its name."""
+        parent = seen.header.parent
+        if parent is None:
+            return NO_ORIGIN
+        name = parent.replace("\\", "/").rsplit("/", 1)[-1]
+        beside = [n for n in self._glances if n == parent] or [n for n in self._glances if n.rsplit("/", 1)[-1] == name]
+        for candidate in (*beside, str(parent)):
+            held = self._glances.get(candidate)
+            known = held[1] if held else None
+            if known is None and "\0" not in candidate:
+                try:
+                    known = glance(Path(candidate))
+                except SourceError:
+                    continue
+            if isinstance(known, Glance):
+                return Confirmed(f"pi:{known.header.id}")
+        return Estimated(f"pi:{id_in_name(Path(name))}", "the file's name in the session header; the file is gone")
+
+    # -- opening -----------------------------------------------------------------------------------------
+
+    def open(self, session: str, prior: Ledger | None = None) -> Ledger:
+        """Read a session; with ``prior``, only what was added since.
+
+        Raises:
+            NoSession: It is not (or no longer) there.
+            SourceError: Its file cannot be read.
+        """
+        path = self._path_of(session)
+        file = prior.private if prior is not None else None
+        if not isinstance(file, SessionFile) or str(file.path) != path:
+            file = SessionFile(Path(path))
+        self._refresh(file)
+        if file.header is None or file.header.id != session:
+            raise NoSession(session)
+        self._files[session] = file
+        self._files.move_to_end(session)
+        while len(self._files) > OPEN_FILES:
+            self._files.popitem(last=False)
+        return file.ledger(self._info(file))
+
+    def _refresh(self, file: SessionFile) -> None:
+        file.refresh(lambda at: self.one_shot or self._clock() - at.st_mtime >= QUIET)
+        self._sweep.unfinished(str(file.path), file.waiting)
+
+    def _path_of(self, session: str) -> str:
+        if session not in self._paths:
+            self.sessions()
+        try:
+            return self._paths[session]
+        except KeyError:
+            raise NoSession(session) from None
+
+    def _info(self, file: SessionFile) -> SessionInfo:
+        name = str(file.path)
+        at = os.stat(file.path)
+        held = self._glances.get(name)
+        if held is None or held[0] != stamp_of(at) or isinstance(held[1], SourceError):
+            held = self._glances[name] = (stamp_of(at), glance(file.path))
+        seen = held[1]
+        assert isinstance(seen, Glance)
+        better = replace(seen, name=file.name or Raw(""), updated=file.updated or seen.updated)
+        if file.model != Model(None, None):
+            better = replace(better, model=file.model)
+        self._glances[name] = (held[0], better)
+        return info_of(better, file.path, at, self._clock(), self._origin(better))
+
+    # -- changes -----------------------------------------------------------------------------------------
+
+    def changed(self, since: object | None) -> Change:
+        """Tell what is new since the cursor; stats a bounded number of files per call."""
+        change = self._sweep.look(since if isinstance(since, Cursor) else None, self._clock())
+        ids: set[str] = set()
+        for name in change.names:
+            id = next((i for i, p in self._paths.items() if p == name), None)
+            if id is None:
+                continue
+            ids.add(id)
+        return Change(change.cursor, frozenset(ids), listing=change.listing or bool(change.names), gone=change.gone)
+
+    # -- texts and limits --------------------------------------------------------------------------------
+
+    def text(self, ref: Ref, limit: int) -> Known[Raw]:
+        """Read the text a ref points to, at most ``limit`` characters of it."""
+        file = self._files.get(ref.session)
+        try:
+            if file is None:
+                self.open(ref.session)
+                file = self._files[ref.session]
+            place = file.locate(ref.row)
+            if place is None:
+                self._refresh(file)
+                place = file.locate(ref.row)
+            if place is None:
+                return Unavailable(Why.GONE, "the entry is no longer in the file")
+            fd = open_regular(file.path)
+            try:
+                data = os.pread(fd, place[1], place[0])
+            finally:
+                os.close(fd)
+        except NoSession:
+            return Unavailable(Why.GONE, "the session is gone")
+        except (SourceError, OSError, ValueError):
+            return Unavailable(Why.GONE, "the session's file cannot be read any more")
+        for line in file.values(data):
+            if line.id == ref.row or (line.id is None and ref.row.startswith("line-")):
+                text = text_of(line, ref.field)
+                if text is None:
+                    return Unavailable(Why.NOT_RECORDED, "no text")
+                return Confirmed(Raw(text[:limit]))
+        return Unavailable(Why.GONE, "the file was rewritten")
+
+    def window(self, model: Model) -> Window:
+        """Tell how Pi treats this model's window."""
+        return self._configuration.window(model)
+
+
+def _agent_of(path: Path) -> Path | None:
+    """Return Pi's own folder for a store: the one it lies in, else the user's."""
+    for folder in (path, *path.parents):
+        if folder.name == "sessions":
+            return folder.parent
+    return agent_folder(os.environ, Path.home())
