@@ -1,0 +1,332 @@
+"""What keys, clicks and the palette do. Mixed into the app."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+
+from ctx_inspect.app import copying, keymap, palette, svg, themes
+from ctx_inspect.app.app import Start
+from ctx_inspect.app.desk import Desk
+from ctx_inspect.app.layout import Arrangement
+from ctx_inspect.app.palette import Choice, Picker
+from ctx_inspect.app.panes.detail import TABS, DetailPane
+from ctx_inspect.app.panes.frame import EmptyPane, ProblemBand
+from ctx_inspect.app.panes.sessions import SessionsPane
+from ctx_inspect.app.panes.timeline import TimelinePane
+from ctx_inspect.core.model import Raw, Shown
+from ctx_inspect.core.sources.base import Source
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.widgets.lines import LinesView
+from textual.app import App
+
+
+class Actions(App[None]):
+    """The app's actions, over what the app itself holds."""
+
+    start: Start
+    desk: Desk
+    turns: TimelinePane
+    detail: DetailPane
+    drawer: SessionsPane
+    trouble: ProblemBand
+    empty: EmptyPane
+    arrangement: Arrangement | None
+    drawer_open: bool
+    whole: bool
+    previous: str | None
+
+    def arrange(self) -> None:
+        """Put the panes where they belong."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Draw what depends on the state anew."""
+        raise NotImplementedError
+
+    def draw_foot(self) -> None:
+        """Draw the footer anew."""
+        raise NotImplementedError
+
+    def open_session(self, key: str) -> None:
+        """Read a session and show it."""
+        raise NotImplementedError
+
+    def say(self, words: str) -> None:
+        """Say a sentence of our own."""
+        raise NotImplementedError
+
+    def pane_name(self) -> str:
+        """Return which pane has the focus."""
+        focused = self.focused
+        if focused is self.empty:
+            return keymap.EMPTY
+        if focused is self.detail.lines:
+            return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
+        if focused is self.drawer.lines or focused is self.drawer.filter:
+            return keymap.SESSIONS
+        return keymap.TIMELINE
+
+    def absent(self) -> frozenset[str]:
+        """Return ids of keys that do nothing now."""
+        out: set[str] = set()
+        if self.start.demo is None:
+            out.add("demo")
+        if self.start.open_path is None:
+            out.add("open_path")
+        if not self.trouble.display:
+            out |= {"dismiss"}
+        if not self.trouble.problems:
+            out |= {"why"}
+        if self.previous is None:
+            out.add("back")
+        return frozenset(out)
+
+    def empty_keys(self) -> list[tuple[str, str]]:
+        """Return what the empty screen offers."""
+        keys: list[tuple[str, str]] = []
+        if self.start.demo is not None:
+            keys.append(("d", "look around with sample data"))
+        if self.start.open_path is not None:
+            keys.append(("o", "open a file or folder"))
+        return [*keys, ("ctx-inspect doctor", "says more")]
+
+    # --- moving between panes --------------------------------------------------------------------------------
+
+    def _panes(self) -> list[LinesView]:
+        found = self.arrangement
+        if found is None or found.drawer or self.empty.display:
+            return []
+        return [*([self.drawer.lines] if found.sessions else []), self.turns.lines, self.detail.lines]
+
+    def _step_pane(self, by: int) -> None:
+        panes = self._panes()
+        if not panes or len(self.screen_stack) > 1:
+            return
+        at = next((i for i, p in enumerate(panes) if p.has_focus), 0)
+        target = panes[(at + by) % len(panes)]
+        self.whole = self.whole and target is self.detail.lines
+        self._show_pane(target)
+
+    def _show_pane(self, target: LinesView) -> None:
+        # where one pane is seen at a time, the other must be seen before it can take the focus
+        if target is self.detail.lines:
+            self.detail.display = True
+        elif target is self.turns.lines:
+            self.turns.display = True
+        target.focus()
+        self.call_after_refresh(self.arrange)
+
+    def action_next_pane(self) -> None:
+        """Go to the next pane."""
+        self._step_pane(1)
+
+    def action_previous_pane(self) -> None:
+        """Go to the pane before."""
+        self._step_pane(-1)
+
+    def action_open(self) -> None:
+        """Open what is selected; in the detail: give it the whole height, or take that back."""
+        pane = self.pane_name()
+        if pane == keymap.SESSIONS:
+            self.drawer.open()
+        elif pane == keymap.TIMELINE:
+            self._show_pane(self.detail.lines)
+        elif not self.detail.unfold():
+            self.whole = not self.whole
+            self.arrange()
+
+    def action_unfold(self) -> None:
+        """Show the turn's steps, or a category's other items."""
+        if self.pane_name() == keymap.TIMELINE:
+            self.turns.unfold(True)
+        else:
+            self.detail.unfold()
+
+    def action_fold(self) -> None:
+        """Hide the turn's steps; from the detail go back to the turn."""
+        if self.pane_name() == keymap.TIMELINE:
+            self.turns.unfold(False)
+        elif self.detail.lines.has_focus:
+            self._back_to_turns()
+
+    def _back_to_turns(self) -> None:
+        self.whole = False
+        self._show_pane(self.turns.lines)
+
+    def action_close(self) -> None:
+        """Close, clear, back, or stop reading; never quit."""
+        if self.drawer_open or self.pane_name() == keymap.SESSIONS:
+            self.drawer.end()
+            self.close_drawer()
+        elif self.desk.stop():
+            self.say("reading was stopped: choose a session with s")
+            self.redraw()
+        elif self.whole:
+            self.whole = False
+            self.arrange()
+        elif self.detail.lines.has_focus:
+            self._back_to_turns()
+        elif self.trouble.dismiss():
+            self.draw_foot()
+
+    # --- session and turn ------------------------------------------------------------------------------------
+
+    def action_follow(self) -> None:
+        """Follow the newest turn, or stop following."""
+        self.turns.set_follow(not self.turns.follow)
+        self.redraw()
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab."""
+        if name in TABS:
+            self.detail.choose(name)
+            self.draw_foot()
+
+    def action_turn(self, n: int) -> None:
+        """Go to a turn."""
+        self.turns.select(n)
+        self._back_to_turns()
+
+    def action_reveal(self) -> None:
+        """Show the turn's texts, or hide them."""
+        if self.pane_name() == keymap.TEXT:
+            self.detail.reveal()
+            self.draw_foot()
+
+    def action_sessions(self) -> None:
+        """Open the sessions."""
+        if self.empty.display:
+            return
+        self.drawer_open = True
+        self.arrange()
+        self.redraw()
+        self.drawer.display = True
+        self.drawer.ask()
+        self.call_after_refresh(self.drawer.point)
+
+    def close_drawer(self) -> None:
+        """Close the sessions and go back to the turns."""
+        self.drawer_open = False
+        self.drawer.end()
+        self.arrange()
+        self.redraw()
+        self._show_pane(self.turns.lines)
+
+    def action_filter(self) -> None:
+        """Filter the sessions."""
+        if self.pane_name() == keymap.SESSIONS:
+            self.drawer.ask()
+
+    async def action_back(self) -> None:
+        """Go back to the last session."""
+        if self.previous is not None and self.previous in self.desk.infos:
+            self.close_drawer()
+            self.open_session(self.previous)
+
+    # --- sheets over the screen ------------------------------------------------------------------------------
+
+    async def _run_choice(self, action: Hashable | None) -> None:
+        if isinstance(action, str):
+            await self.run_action(action)
+
+    def _over(self, picker: Picker) -> None:
+        if len(self.screen_stack) == 1:
+            self.push_screen(picker, self._run_choice)
+
+    def action_palette(self) -> None:
+        """List every action."""
+        turns = len(self.desk.snapshot.timeline.turns) if self.desk.snapshot is not None else 0
+        self._over(
+            Picker(own("Everything"), palette.palette_choices(self.start.keys, self.absent(), turns), hint="an action, or a turn's number")
+        )
+
+    def action_help(self) -> None:
+        """List the keys of the focused pane."""
+        pane = self.pane_name()
+        self._over(Picker(Shown(f"Keys: {pane}"), palette.help_choices(pane, self.start.keys, self.absent()), sign="?"))
+
+    def action_theme(self) -> None:
+        """Choose a theme."""
+        self._over(Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", own(n)) for n in themes.NAMES])))
+
+    def action_use_theme(self, name: str) -> None:
+        """Use a theme."""
+        if name in themes.NAMES:
+            self.theme = name
+
+    def action_copy(self) -> None:
+        """Choose what to copy."""
+        snapshot = self.desk.snapshot
+        if snapshot is None or len(self.screen_stack) > 1:
+            return
+        found = copying.copies(snapshot, self.turns.turn, self.detail.tab, self.detail.picture())
+
+        def take(name: Hashable | None) -> None:
+            if isinstance(name, str) and name in found:
+                self.copy_to_clipboard(found[name][1])
+
+        self.push_screen(Picker(own("Copy"), palette.filtered(copying.copy_choices(found)), sign="y"), take)
+
+    def action_why(self) -> None:
+        """List what could not be read."""
+        problems = self.trouble.problems
+        if problems:
+            rows = [Choice(None, terminal(Raw(p.message)), Shown(p.code.value), terminal(p.source, 60)) for p in reversed(problems)]
+            self._over(Picker(own("What could not be read"), palette.filtered(rows), sign="!"))
+
+    def action_dismiss(self) -> None:
+        """Take the line about problems away."""
+        self.trouble.dismiss()
+        self.draw_foot()
+
+    # --- files -----------------------------------------------------------------------------------------------
+
+    def _add(self, sources: Iterable[Source]) -> None:
+        for source in sources:
+            self.desk.live.add(source)
+            self.desk.relist(source)
+
+    def action_demo(self) -> None:
+        """Look around with sample data."""
+        if self.start.demo is not None and self.pane_name() == keymap.EMPTY:
+            self._add(self.start.demo())
+
+    def action_open_path(self) -> None:
+        """Open a file or folder."""
+        if self.start.open_path is None or len(self.screen_stack) > 1:
+            return
+
+        def take(typed: Hashable | None) -> None:
+            if isinstance(typed, str) and typed.strip() and self.start.open_path is not None:
+                try:
+                    self._add(list(self.start.open_path(Path(typed.strip()).expanduser())))
+                except Exception as e:
+                    self.trouble.add([self.desk.problem(e, None, "opening it")])
+
+        self.push_screen(Picker(own("Open a file or folder"), lambda _typed: [], sign="o", hint="its path", free=True), take)
+
+    def action_save_picture(self) -> None:
+        """Write a picture of the screen into the current folder; revealed text is hidden first."""
+        if self.detail.revealed:
+            self.detail.forget()
+            self.detail.redraw()
+        self.call_after_refresh(self._write_picture)
+
+    def _write_picture(self) -> None:
+        for i in range(1, 1000):
+            path = Path(f"ctx-inspect-{i}.svg")
+            try:
+                svg.write(path, svg.export(self, "ctx-inspect"))
+            except FileExistsError:
+                continue
+            except OSError:
+                self.say("the picture could not be written into the current folder")
+            else:
+                self.say(f"picture written: {path.name}")
+            return
+
+    def deliver_screenshot(self, filename: str | None = None, path: str | None = None, time_format: str | None = None) -> str | None:
+        """Stand in for the framework's own command, which knows nothing of revealed text."""
+        self.action_save_picture()
+        return None

@@ -1,0 +1,182 @@
+"""Starts the terminal interface: reading begins before the framework is imported, so the first frame holds data.
+
+Nothing here may import Textual at the top.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import queue
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ctx_inspect.core.live import Live, LiveEvent
+from ctx_inspect.core.model import Listing, Raw
+from ctx_inspect.core.project import project_of
+from ctx_inspect.core.sources.base import Looked, Source
+from ctx_inspect.core.views.glyphs import needs_ascii
+
+FRAMEWORK_VARIABLES = (
+    "TEXTUAL",
+    "TEXTUAL_LOG",
+    "TEXTUAL_DEBUG",
+    "TEXTUAL_SCREENSHOT",
+    "TEXTUAL_SCREENSHOT_LOCATION",
+    "TEXTUAL_SCREENSHOT_FILENAME",
+    "TEXTUAL_PRESS",
+    "TEXTUAL_SHOW_RETURN",
+    "TEXTUAL_DEVTOOLS_HOST",
+    "TEXTUAL_DEVTOOLS_PORT",
+    "TEXTUAL_DRIVER",
+)
+"""They make the framework write logs or pictures, or send the screen elsewhere: removed at start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """With what the interface starts.
+
+    Attributes:
+        live: Reads and watches all sources.
+        listings: The first lists of sessions, on their way.
+        events: News from before the interface was there.
+        looked: Where discovery looked.
+        session: Open this key or id.
+        turn: Select this turn; negative from the end.
+        tab: Show this tab.
+        ascii_only: Draw in ASCII.
+        theme: Name of a theme.
+        here: Project of the current directory.
+        keys: Keys set by the person, by id.
+        notes: Sentences of our own to show at start.
+        demo: Gives sources of sample data.
+        open_path: Gives the sources at a path.
+        state: Folder for what is remembered; ``None`` = the usual one.
+    """
+
+    live: Live
+    listings: Sequence[tuple[Source, Future[Listing]]]
+    events: queue.SimpleQueue[LiveEvent]
+    looked: Sequence[Looked] = ()
+    session: str | None = None
+    turn: int | None = None
+    tab: str | None = None
+    ascii_only: bool = False
+    theme: str | None = None
+    here: str | None = None
+    keys: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    demo: Callable[[], Iterable[Source]] | None = None
+    open_path: Callable[[Path], Iterable[Source]] | None = None
+    state: Path | None = None
+
+
+class Mailbox:
+    """Keeps news until the interface is there, then hands them on."""
+
+    def __init__(self) -> None:
+        """Make an empty one."""
+        self.waiting: queue.SimpleQueue[LiveEvent] = queue.SimpleQueue()
+        self.to: Callable[[LiveEvent], object] | None = None
+
+    def __call__(self, event: LiveEvent) -> None:
+        """Take news; runs in any thread."""
+        if self.to is None:
+            self.waiting.put(event)
+        else:
+            self.to(event)
+
+
+def begin(
+    sources: Iterable[Source],
+    mailbox: Mailbox,
+    *,
+    discover: Callable[[], Iterable[Source]] | None = None,
+) -> tuple[Live, list[tuple[Source, Future[Listing]]]]:
+    """Start to read and to watch.
+
+    Args:
+        sources: What was found or named.
+        mailbox: Gets the news.
+        discover: Looks for sources again.
+    """
+    live = Live(sources, mailbox, discover=discover).start()
+    return live, [(source, live.reader(source).sessions()) for source in live.sources]
+
+
+def run(
+    sources: Iterable[Source],
+    *,
+    looked: Sequence[Looked] = (),
+    session: str | None = None,
+    turn: int | None = None,
+    tab: str | None = None,
+    ascii: bool = False,
+    theme: str | None = None,
+    keys: dict[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+    discover: Callable[[], Iterable[Source]] | None = None,
+    demo: Callable[[], Iterable[Source]] | None = None,
+    open_path: Callable[[Path], Iterable[Source]] | None = None,
+) -> int:
+    """Run the terminal interface until it is left.
+
+    Args:
+        sources: What was found or named.
+        looked: Where discovery looked, for the empty screen.
+        session: Open this session: a key or an id.
+        turn: Select this turn; negative from the end.
+        tab: ``budget``, ``steps`` or ``text``.
+        ascii: Draw in ASCII; also where the terminal asks for it by itself.
+        theme: ``dark``, ``light``, ``high-contrast`` or ``ansi``.
+        keys: Keys set by the person, by id.
+        notes: Sentences of our own to show at start.
+        discover: Looks for sources again, now and then.
+        demo: Gives sources of sample data.
+        open_path: Gives the sources at a path.
+
+    Returns:
+        The exit code: 0, or 1 after an internal error.
+    """
+    gc.disable()  # importing makes many objects that live for ever; the interface turns it on after its first frame
+    mailbox = Mailbox()
+    live, listings = begin(sources, mailbox, discover=discover)
+    for name in FRAMEWORK_VARIABLES:
+        os.environ.pop(name, None)
+    # From here on threads read while the framework is imported.
+    start = Start(
+        live,
+        listings,
+        mailbox.waiting,
+        looked,
+        session,
+        turn,
+        tab,
+        ascii or needs_ascii(),
+        theme,
+        _here(),
+        keys or {},
+        notes,
+        demo,
+        open_path,
+    )
+    try:
+        from ctx_inspect.app.inspector import Inspector
+
+        inspector = Inspector(start)
+        mailbox.to = inspector.take_news
+        inspector.run()
+        return inspector.return_code or 0
+    finally:
+        gc.enable()
+        live.close(0.5)
+
+
+def _here() -> str | None:
+    try:
+        return project_of(Raw(os.getcwd()))
+    except OSError:
+        return None

@@ -1,0 +1,67 @@
+"""The copy menu: ids, commands and summaries, one line each on the clipboard, never a text of the conversation."""
+
+from __future__ import annotations
+
+from ctx_inspect.app.palette import Choice
+from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.core.model import Raw, Shown, value_of
+from ctx_inspect.core.text.show import clipboard, command, own
+from ctx_inspect.core.views.figures import counted, round_tokens, share, tokens
+from ctx_inspect.core.views.layout import plain
+from ctx_inspect.core.views.sheet import Sheet
+
+
+def copies(snapshot: Snapshot, turn: int | None, tab: str, sheet: Sheet) -> dict[str, tuple[str, str]]:
+    """Return what can be copied: by id, (what it is, the text).
+
+    Args:
+        snapshot: The session.
+        turn: The selected turn.
+        tab: The tab on screen.
+        sheet: The tab, without any revealed text.
+    """
+    key = snapshot.ledger.key
+    # an id beginning with a dash would be read as an option
+    named = ("--", key) if key.startswith("-") else (key,)
+    out = {
+        "summary": ("a summary of the window, no names and no text", summary(snapshot, turn)),
+        "command": (
+            "the command that opens it here",
+            command("ctx-inspect", *named, *(("--turn", str(turn)) if turn else ()), *(("--tab", tab) if tab != "text" else ())),
+        ),
+        "json": ("the command that prints its turns as JSON", command("ctx-inspect", "turns", *named, "--json")),
+        "session": ("the session's key", clipboard(Raw(key))),
+    }
+    row = snapshot.row(turn) if turn is not None else None
+    if row is not None:
+        out["turn"] = ("the turn's message id", clipboard(Raw(row.turn.id)))
+    if tab != "text":
+        out["tab"] = (f"the {tab} tab as plain text", "\n".join(plain(sheet, 100)))
+    return out
+
+
+def copy_choices(found: dict[str, tuple[str, str]]) -> list[Choice]:
+    """Return the menu."""
+    return [Choice(name, own(words), own(name)) for name, (words, _) in found.items()]
+
+
+def summary(snapshot: Snapshot, turn: int | None) -> Shown:
+    """Return the state of the window in one line: figures with their evidence, no title, no name, no text."""
+    line = snapshot.timeline
+    parts = [snapshot.ledger.info.harness, counted(len(line.turns), "turn")]
+    now, limit = value_of(line.current), value_of(line.limit)
+    if now is not None:
+        parts.append(
+            f"{tokens(now)} in the window"
+            + (f" of {round_tokens(limit.tokens)} ({share(now, limit.tokens)})" if limit else ", limit unknown")
+        )
+    row = snapshot.row(turn) if turn is not None else None
+    if row is not None and turn != len(line.turns) and (n := value_of(row.window)) is not None:
+        parts.append(f"turn {turn}: {tokens(n)}")
+    left = value_of(line.forecast)
+    if left is not None:
+        parts.append(f"≈ {counted(left, 'turn')} left (estimated)")
+    events = sum(len(r.events) for r in line.turns)
+    if events:
+        parts.append(counted(events, "event"))
+    return Shown(" · ".join(parts))

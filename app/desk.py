@@ -1,0 +1,310 @@
+"""Between the reader threads and the screen: which sessions there are, which one is read, what was new.
+
+Everything it is told by a thread comes back to the app as one message, so that only the app's own thread ever
+touches what is kept here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+
+from ctx_inspect.app.snapshot import Snapshot, compose
+from ctx_inspect.core.live import Live, LiveEvent
+from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
+from ctx_inspect.core.sources.base import NoSession, Source, SourceError
+from ctx_inspect.core.views.sessions import pick
+from ctx_inspect.core.views.text import TEXT_LIMIT
+from textual.message import Message
+
+TEXTS_AT_ONCE = 12
+"""Texts read in one go, so that the first ones appear before the last are read."""
+
+Post = Callable[[Message], object]
+Fault = Callable[[str, BaseException], Problem]
+
+
+class Listed(Message):
+    """A source listed its sessions, or could not.
+
+    Attributes:
+        source: Which.
+        found: The list or the error.
+    """
+
+    def __init__(self, source: Source, found: Listing | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.source, self.found = source, found
+
+
+class Read(Message):
+    """A session was read, or could not be.
+
+    Attributes:
+        key: Which.
+        found: The snapshot or the error.
+    """
+
+    def __init__(self, key: str, found: Snapshot | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.found = key, found
+
+
+class Texts(Message):
+    """Texts were read.
+
+    Attributes:
+        texts: By place.
+        done: No more will come.
+    """
+
+    def __init__(self, texts: Mapping[Ref, Known[Raw]], done: bool) -> None:
+        """Make the message."""
+        super().__init__()
+        self.texts, self.done = texts, done
+
+
+class News(Message):
+    """Something is new in a store.
+
+    Attributes:
+        event: What.
+    """
+
+    def __init__(self, event: LiveEvent) -> None:
+        """Make the message."""
+        super().__init__()
+        self.event = event
+
+
+class Desk:
+    """Keeps the lists of all sources and reads the wanted session.
+
+    Attributes:
+        wanted: Key of the session that is to be shown.
+        snapshot: What was read of it.
+        reading_since: When a read began (monotonic seconds); ``None`` = none runs.
+        gone_at: When the wanted session's store vanished, epoch milliseconds.
+        listed: Sources that have answered.
+    """
+
+    def __init__(self, live: Live, post: Post, fault: Fault) -> None:
+        """Make an empty desk.
+
+        Args:
+            live: Reads and watches.
+            post: Gives a message to the app, from any thread.
+            fault: Logs an error nobody expected and says so in a sentence.
+        """
+        self.live, self.post, self.fault = live, post, fault
+        self.listings: dict[tuple[str, str], Listing] = {}
+        self.sources: dict[str, Source] = {}
+        self.infos: dict[str, SessionInfo] = {}
+        self.listed: set[tuple[str, str]] = set()
+        self.gone: set[tuple[str, str]] = set()
+        self.wanted: str | None = None
+        self.snapshot: Snapshot | None = None
+        self.reading_since: float | None = None
+        self.gone_at: int | None = None
+        self._again = False
+        self._future: Future[Snapshot] | None = None
+
+    # --- lists ---------------------------------------------------------------------------------------------
+
+    def expect(self, source: Source, future: Future[Listing]) -> None:
+        """Have a list posted when it comes."""
+        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Listed(source, f.exception() or f.result())))
+
+    def relist(self, source: Source) -> None:
+        """Read a source's list again."""
+        self.expect(source, self.live.reader(source).sessions())
+
+    def take_list(self, message: Listed) -> tuple[Problem, ...]:
+        """Take a list; return what is to be said about it."""
+        where = _key(message.source)
+        self.listed.add(where)
+        if isinstance(message.found, BaseException):
+            return (self.problem(message.found, message.source, "listing sessions"),)
+        self.listings[where] = message.found
+        self._index()
+        return message.found.problems
+
+    def _index(self) -> None:
+        self.infos.clear()
+        self.sources.clear()
+        by_key = {_key(s): s for s in self.live.sources}
+        for where, listing in self.listings.items():
+            for info in listing.sessions:
+                known = self.infos.get(info.key)
+                if known is None or (known.updated or 0) < (info.updated or 0):
+                    self.infos[info.key] = info
+                    self.sources[info.key] = by_key[where]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all sources have answered."""
+        return self.listed >= {_key(s) for s in self.live.sources}
+
+    @property
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """All sessions, newest first."""
+        return tuple(sorted(self.infos.values(), key=lambda s: s.updated or 0, reverse=True))
+
+    @property
+    def info(self) -> SessionInfo | None:
+        """The wanted session as the list has it."""
+        return self.infos.get(self.wanted or "") or (self.snapshot.ledger.info if self.snapshot is not None else None)
+
+    def gone_keys(self) -> frozenset[str]:
+        """Return the keys of sessions whose store vanished."""
+        return frozenset(key for key, source in self.sources.items() if _key(source) in self.gone)
+
+    def resolve(self, named: str | None, here: str | None) -> str | None:
+        """Return the key of a named session (a key, an id, a unique prefix of one, ``last``), or of the one to open by itself."""
+        if named == "last":
+            named, here = None, None
+        if named is None:
+            found = pick(self.sessions, here)
+            return found.key if found is not None else None
+        if named in self.infos:
+            return named
+        same = [s.key for s in self.sessions if s.id == named] or [
+            s.key for s in self.sessions if s.id.startswith(named) or s.key.startswith(named)
+        ]
+        return same[0] if len(same) == 1 else None
+
+    # --- one session ---------------------------------------------------------------------------------------
+
+    def want(self, key: str) -> bool:
+        """Read a session; return whether it is known."""
+        source = self.sources.get(key)
+        if source is None:
+            return False
+        if key != self.wanted:
+            self.snapshot, self._again = None, False
+        self.wanted = key
+        self.gone_at = int(time.time() * 1000) if _key(source) in self.gone else None
+        self._read(source, key)
+        return True
+
+    def _read(self, source: Source, key: str) -> None:
+        info = self.infos.get(key)
+        prior = self.snapshot.ledger if self.snapshot is not None else None
+        session = info.id if info is not None else key.partition(":")[2]
+        self.reading_since = time.monotonic()
+
+        def read(owner: Source) -> Snapshot:
+            return compose(owner, owner.open(session, prior))
+
+        future = self.live.reader(source).ask(read, lane="open")
+        self._future = future
+        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result())))
+
+    def take_read(self, message: Read) -> Problem | None:
+        """Take a session that was read; return what is to be said."""
+        if message.key != self.wanted:
+            return None
+        self.reading_since = None
+        if isinstance(message.found, Snapshot):
+            self.snapshot = message.found
+            return None
+        if isinstance(message.found, NoSession):
+            self.gone_at = self.gone_at or int(time.time() * 1000)
+            return None
+        return self.problem(message.found, self.sources.get(message.key), "reading the session")
+
+    def stop(self) -> bool:
+        """Stop reading; return whether anything was being read. What is read already stays."""
+        if self.reading_since is None:
+            return False
+        self.reading_since, self._again = None, False
+        if self._future is not None:
+            self._future.cancel()
+        if self.snapshot is None:
+            self.wanted = None
+        return True
+
+    def ask_texts(self, refs: tuple[Ref, ...]) -> None:
+        """Read texts of the session on screen; they come in several messages."""
+        source = self.sources.get(self.wanted or "")
+        if source is None or not refs:
+            self.post(Texts({}, True))
+            return
+        first, rest = refs[:TEXTS_AT_ONCE], refs[TEXTS_AT_ONCE:]
+
+        def read(owner: Source) -> dict[Ref, Known[Raw]]:
+            return {ref: _text(owner, ref) for ref in first}
+
+        def done(future: Future[dict[Ref, Known[Raw]]]) -> None:
+            if future.cancelled():
+                return
+            self.post(Texts({} if future.exception() is not None else future.result(), not rest))
+            if rest:
+                self.ask_texts(rest)
+
+        self.live.reader(source).ask(read, lane="text").add_done_callback(done)
+
+    # --- news ----------------------------------------------------------------------------------------------
+
+    def take_news(self, event: LiveEvent) -> Problem | None:
+        """Take news of a source: list and read again what may have changed; return what is to be said."""
+        where = _key(event.source)
+        mine = self.sources.get(self.wanted or "")
+        ours = mine is not None and _key(mine) == where
+        if event.error is not None:
+            return event.error
+        if event.gone:
+            self.gone.add(where)
+            if ours:
+                self.gone_at = int(time.time() * 1000)
+            return None
+        if event.back:
+            self.gone.discard(where)
+            if ours:
+                self.gone_at = None
+        if event.listing or event.ids is None:
+            self.relist(event.source)
+        now = int(time.time() * 1000)
+        for key, info in list(self.infos.items()):
+            if event.ids is not None and info.id in event.ids and self.sources.get(key) is event.source:
+                self.infos[key] = replace(info, live=True, updated=now)
+        info = self.info
+        if ours and info is not None and (event.ids is None or info.id in event.ids):
+            self._again = True
+        return None
+
+    def read_again(self) -> bool:
+        """Read the session on screen again if there was news and no read runs; return whether one was begun."""
+        source = self.sources.get(self.wanted or "")
+        if not self._again or self.reading_since is not None or source is None or self.wanted is None:
+            return False
+        self._again = False
+        self._read(source, self.wanted)
+        return True
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is news that has not been read."""
+        return self._again
+
+    def problem(self, error: BaseException, source: Source | None, doing: str) -> Problem:
+        """Return a sentence about an error: the source's own, or that something unexpected happened."""
+        if isinstance(error, SourceError):
+            return Problem(Raw(str(error.path)), error.code, error.message)
+        found = self.fault(doing, error)
+        return replace(found, source=Raw(str(source.path))) if source is not None else found
+
+
+def _text(source: Source, ref: Ref) -> Known[Raw]:
+    try:
+        return source.text(ref, TEXT_LIMIT)
+    except (SourceError, NoSession):
+        return Unavailable(Why.UNREADABLE, "it could not be read")
+
+
+def _key(source: Source) -> tuple[str, str]:
+    return source.kind, str(source.path)

@@ -1,0 +1,131 @@
+"""All keys in one table: the app's bindings, the footer, the help and the palette are made from it.
+
+Every entry has an id, under which a person may set other keys in ``[keys]`` of the configuration file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY = "timeline", "detail", "text", "sessions", "empty"
+EVERYWHERE = frozenset({TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY})
+READING = frozenset({TIMELINE, DETAIL, TEXT})
+MOVING = EVERYWHERE - {EMPTY}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a key does.
+
+    Attributes:
+        id: Under which it can be set.
+        keys: Textual's names, separated by commas.
+        shown: How the keys are written.
+        action: The app's action; empty where a widget has the binding.
+        word: In the footer.
+        does: In help and palette.
+        panes: Where it is valid.
+        rank: Place in the footer; 0 = not there.
+    """
+
+    id: str
+    keys: str
+    shown: str
+    action: str
+    word: str
+    does: str
+    panes: frozenset[str] = EVERYWHERE
+    rank: int = 0
+
+
+KEYS = (
+    Key("down", "j,down", "j ↓", "", "down", "next line", MOVING),
+    Key("up", "k,up", "k ↑", "", "up", "line before", MOVING),
+    Key("first", "g,home", "g", "", "first", "first line", MOVING),
+    Key("last", "G,end", "G", "", "last", "last line", MOVING),
+    Key("half_down", "ctrl+d,pagedown", "ctrl+d", "", "half down", "half a page down", MOVING),
+    Key("half_up", "ctrl+u,pageup", "ctrl+u", "", "half up", "half a page up", MOVING),
+    Key("follow", "f", "f", "follow", "follow", "follow the newest turn, or stop following", READING, 1),
+    Key("unfold", "right,l", "→", "unfold", "steps", "show the turn's steps", frozenset({TIMELINE}), 2),
+    Key("fold", "left,h", "←", "fold", "fold", "hide the steps; from the detail: back to the turn", READING),
+    Key("open", "enter", "⏎", "open", "open", "open; again: the whole height", MOVING, 3),
+    Key("reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, until this pane is left", frozenset({TEXT}), 1),
+    Key("tab_budget", "2", "2", "tab('budget')", "budget", "Budget: what fills the window", READING),
+    Key("tab_steps", "5", "5", "tab('steps')", "steps", "Steps: the turn's requests", READING),
+    Key("tab_text", "6", "6", "tab('text')", "text", "Text: what was said", READING),
+    Key("next_pane", "tab", "Tab", "next_pane", "pane", "next pane", MOVING, 5),
+    Key("previous_pane", "shift+tab", "shift+Tab", "previous_pane", "pane before", "pane before", MOVING),
+    Key("filter", "slash", "/", "filter", "filter", "filter the sessions", frozenset({SESSIONS}), 1),
+    Key("copy", "y", "y", "copy", "copy", "copy the session's id, a command, or a summary", READING, 4),
+    Key("sessions", "s", "s", "sessions", "sessions", "sessions; typing filters them", EVERYWHERE, 6),
+    Key("back", "S", "S", "back", "last session", "back to the last session", EVERYWHERE),
+    Key("demo", "d", "d", "demo", "demo", "look around with sample data", frozenset({EMPTY}), 1),
+    Key("open_path", "o", "o", "open_path", "open", "open a file or folder", frozenset({EMPTY}), 2),
+    Key("why", "exclamation_mark", "!", "why", "why", "say more about what could not be read", EVERYWHERE),
+    Key("dismiss", "x", "x", "dismiss", "dismiss", "dismiss the line about what could not be read", EVERYWHERE),
+    Key("theme", "", "", "theme", "theme", "choose a theme", EVERYWHERE),
+    Key("screenshot", "", "", "save_picture", "picture", "write a picture of this screen (SVG), without revealed text", EVERYWHERE),
+    Key("close", "escape", "Esc", "close", "close", "close, clear, back, stop reading; never quits", EVERYWHERE),
+    Key("palette", "colon,ctrl+p", ":", "palette", "everything", "every action and its key; :12 goes to turn 12", EVERYWHERE, 7),
+    Key("help", "question_mark", "?", "help", "help", "keys of the focused pane", EVERYWHERE, 8),
+    Key("quit", "q,ctrl+c", "q", "quit", "quit", "quit", EVERYWHERE, 9),
+)
+
+BY_ID = {k.id: k for k in KEYS}
+RIGHT = frozenset({"palette", "help", "quit"})
+"""They stand at the footer's right end."""
+
+MOST = 9
+"""Keys in a footer."""
+
+
+def bindings() -> list[Binding]:
+    """Return the app's bindings."""
+    return [
+        Binding(k.keys, k.action, k.does, show=False, id=k.id, priority=k.id in {"next_pane", "previous_pane"})
+        for k in KEYS
+        if k.action and k.keys
+    ]
+
+
+_NAMES = {"colon": ":", "question_mark": "?", "exclamation_mark": "!", "slash": "/", "escape": "Esc", "enter": "⏎", "tab": "Tab"}
+
+
+def shown(key: Key, changed: Mapping[str, str]) -> str:
+    """Return how a key is written, as the person has set it."""
+    if key.id not in changed:
+        return key.shown
+    return " ".join(_NAMES.get(k, k) for k in changed[key.id].split(","))
+
+
+def user_keys(table: object) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Check the ``[keys]`` table of the configuration file.
+
+    Args:
+        table: What the file holds.
+
+    Returns:
+        Keys by id, and sentences about entries that are ignored.
+    """
+    if not isinstance(table, Mapping):
+        return {}, ("[keys] is no table: it is ignored",)
+    good: dict[str, str] = {}
+    ignored = 0
+    for name, value in table.items():
+        if name in BY_ID and BY_ID[name].keys and isinstance(value, str) and value.strip():
+            good[name] = ",".join(part.strip() for part in value.split(",") if part.strip())
+        else:
+            ignored += 1
+    return good, (f"[keys]: {ignored} entries name no key of ours and are ignored",) if ignored else ()
+
+
+def footer(pane: str, changed: Mapping[str, str], absent: Iterable[str] = ()) -> tuple[list[tuple[Key, str]], list[tuple[Key, str]]]:
+    """Return the footer's keys for a pane: (left, right), each with how it is written; together at most 9."""
+    gone = set(absent)
+    ranked = sorted((k for k in KEYS if k.rank and pane in k.panes and k.id not in gone), key=lambda k: k.rank)[:MOST]
+    left = [(k, shown(k, changed)) for k in ranked if k.id not in RIGHT]
+    right = [(k, shown(k, changed)) for k in ranked if k.id in RIGHT]
+    return left, right

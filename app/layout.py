@@ -1,0 +1,92 @@
+"""Where the panes stand, for a size of the terminal and what is open. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+COLUMN_FROM = 160
+"""From this width on the sessions are a column."""
+SIDE_FROM = 100
+"""From this width on timeline and detail stand side by side."""
+ONE_PANE_BELOW = 14
+"""Below this height one pane is seen at a time."""
+BARE_BELOW = 8
+"""Below this height there is neither footer nor title."""
+GAUGE_FROM = 10
+"""From this height on the gauge has its own line."""
+LEGEND_FROM = 50
+CHART_FROM = 36
+SESSIONS_WIDTH = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What is seen and how large it is.
+
+    Attributes:
+        side: Timeline and detail stand side by side.
+        header: Lines of the header: 1, 2 or 3.
+        timeline: The timeline is seen.
+        detail: The detail is seen.
+        sessions: The sessions are seen.
+        drawer: They cover the rest.
+        titles: Panes have titles.
+        footer: There is a footer.
+        legend: The rail is explained below the timeline.
+        chart: The detail has a chart.
+        timeline_size: Cells of the timeline: its width side by side, its height else; 0 = all.
+    """
+
+    side: bool
+    header: int
+    timeline: bool
+    detail: bool
+    sessions: bool
+    drawer: bool
+    titles: bool
+    footer: bool
+    legend: bool
+    chart: bool
+    timeline_size: int
+
+
+def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focused: bool) -> Arrangement:
+    """Choose the arrangement.
+
+    Args:
+        width: Cells of the terminal.
+        height: Its lines.
+        drawer: The sessions were asked for.
+        whole: The detail was given the whole height.
+        detail_focused: The detail has the focus (where one pane is seen at a time, it is that one).
+    """
+    side = width >= SIDE_FROM
+    column = width >= COLUMN_FROM and height >= ONE_PANE_BELOW
+    header = 3 if width >= SIDE_FROM and height >= 20 else 2 if height >= GAUGE_FROM else 1
+    footer = height >= BARE_BELOW
+    single = height < ONE_PANE_BELOW
+    covered = drawer and not column
+    only_detail = whole or (single and detail_focused)
+    timeline = not covered and not only_detail
+    detail = not covered and (only_detail or not single)
+    body = height - header - (1 if footer else 0)
+    size = 0
+    if timeline and detail:
+        if side:
+            room = width - (SESSIONS_WIDTH + 1 if column else 0)
+            size = max(50, min(96, round(room * (0.5 if column else 0.44))))
+        else:
+            size = max(5, round(body * 0.44))
+    return Arrangement(
+        side,
+        header,
+        timeline,
+        detail,
+        column or covered,
+        covered,
+        height >= BARE_BELOW,
+        footer,
+        height >= LEGEND_FROM and timeline,
+        height >= CHART_FROM and side and detail,
+        size,
+    )

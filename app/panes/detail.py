@@ -1,0 +1,214 @@
+"""The detail's controller: one tab of the selected turn at a time, and texts only while they are revealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
+from ctx_inspect.core.budget import request_window, shares
+from ctx_inspect.core.model import Category, Known, Raw, Ref, Shown
+from ctx_inspect.core.text.show import own
+from ctx_inspect.core.views.budget import BudgetView, budget_sheet
+from ctx_inspect.core.views.chart import chart_lines
+from ctx_inspect.core.views.layout import fit, lay, line_width, pad, rule
+from ctx_inspect.core.views.sheet import Sheet, Span, Tone
+from ctx_inspect.core.views.steps import steps_sheet
+from ctx_inspect.core.views.text import pieces_of, text_sheet
+from ctx_inspect.widgets.band import Band, Drawing, Zone
+from ctx_inspect.widgets.lines import LinesView
+from ctx_inspect.widgets.tones import Toned
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+TABS = {"budget": (2, "Budget"), "steps": (5, "Steps"), "text": (6, "Text")}
+CHART_HEIGHT = 13
+CHART_FROM = 30
+"""Lines that the pane must have before the chart takes some."""
+
+
+class DetailPane(Vertical):
+    """Shows a tab of the selected turn."""
+
+    DEFAULT_CSS = """
+    DetailPane { width: 1fr; height: 1fr; }
+    DetailPane #chart { height: 13; }
+    """
+
+    class Wanted(Message):
+        """Texts are to be read.
+
+        Attributes:
+            refs: Where they lie.
+        """
+
+        def __init__(self, refs: tuple[Ref, ...]) -> None:
+            """Make the message."""
+            super().__init__()
+            self.refs = refs
+
+    class TabChosen(Message):
+        """A tab was clicked.
+
+        Attributes:
+            name: Its name.
+        """
+
+        def __init__(self, name: str) -> None:
+            """Make the message."""
+            super().__init__()
+            self.name = name
+
+    def __init__(self) -> None:
+        """Make an empty pane on the Budget tab."""
+        super().__init__(id="detail")
+        self.title, self.lines = Band(self._title), LinesView(id="sheet")
+        self.chart = Band(self._chart, id="chart")
+        self.snapshot: Snapshot | None = None
+        self.turn: int | None = None
+        self.tab = "budget"
+        self.opened: frozenset[Category] = frozenset()
+        self._revealed: dict[Ref, Known[Raw]] | None = None
+        self._waiting = False
+
+    def compose(self) -> ComposeResult:
+        """Tabs, the sheet, and the chart where there is room."""
+        yield self.title
+        yield self.lines
+        yield self.chart
+
+    @property
+    def revealed(self) -> bool:
+        """Whether texts are on the screen."""
+        return self._revealed is not None
+
+    def _title(self, width: int) -> Drawing:
+        focused = self.lines.has_focus
+        left: list[Span] = []
+        zones: list[Zone] = []
+        for name, (number, word) in TABS.items():
+            if left:
+                left.append(pad(2))
+            start = 2 + line_width(left)
+            on_ = name == self.tab
+            left += [Span(Shown(f"{number} "), Tone.DIM), Span(own(word), Tone.FOCUS if on_ and focused else Tone.TEXT, strong=on_)]
+            zones.append(Zone(0, start, 2 + line_width(left), name))
+        right = (Span(Shown(f"turn {self.turn}"), Tone.DIM),) if self.turn is not None else ()
+        return Drawing((fit(rule(left, right, width, Tone.FOCUS if focused else Tone.DIM), width),), tuple(zones))
+
+    def _chart(self, width: int) -> Drawing:
+        if self.snapshot is None:
+            return Drawing(())
+        return Drawing(tuple(chart_lines(self.snapshot.timeline, self.snapshot.rate, width, CHART_HEIGHT, self.turn)))
+
+    def show(self, snapshot: Snapshot | None, turn: int | None) -> None:
+        """Show a turn; texts of another turn are forgotten."""
+        if turn != self.turn or snapshot is None or self.snapshot is None or snapshot.ledger.key != self.snapshot.ledger.key:
+            self.forget()
+        moved = turn != self.turn
+        self.snapshot, self.turn = snapshot, turn
+        self.redraw(keep=not moved)
+
+    def choose(self, tab: str) -> None:
+        """Show another tab; leaving Text forgets its texts."""
+        if tab == self.tab:
+            return
+        self.forget()
+        self.tab = tab
+        self.redraw(keep=False)
+
+    def redraw(self, keep: bool = True) -> None:
+        """Lay everything out anew."""
+        self.title.show(self._title)
+        self.chart.show(self._chart)
+        sheet = self.sheet()
+        self.lines.show(partial(lay, sheet, gap=1), keep)
+
+    def sheet(self) -> Sheet:
+        """Return the tab as a sheet."""
+        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
+        if self.snapshot is None or row is None:
+            return Sheet((), ())
+        make: Mapping[str, Callable[[], Sheet]] = {
+            "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn)),  # type: ignore[arg-type]
+            "steps": lambda: steps_sheet(row, self.snapshot.ledger.other.get(row.turn.n, ())),  # type: ignore[union-attr]
+            "text": lambda: text_sheet(pieces_of(self.snapshot.ledger, row.turn), self._revealed, self._waiting),  # type: ignore[union-attr]
+        }
+        return make[self.tab]()
+
+    def _budget(self, snapshot: Snapshot, turn: int) -> BudgetView:
+        row = snapshot.timeline.turns[turn - 1]
+        request = last_request(row)
+        count = count_by(snapshot.counter)
+        context = request.context if request is not None else None
+        parts = None
+        if request is not None and context is not None:
+            parts = shares(context, request_window(request), count, snapshot.counter.name)
+        return BudgetView(
+            snapshot.timeline, row, context, parts, count, snapshot.counter.name, snapshot.sent, Toned.ascii_only, self.opened
+        )
+
+    def reveal(self) -> None:
+        """Ask for the turn's texts, or hide them again."""
+        if self.tab != "text" or self.snapshot is None or self.turn is None:
+            return
+        row = self.snapshot.row(self.turn)
+        if self.revealed or row is None:
+            self.forget()
+            self.redraw()
+            return
+        self._revealed, self._waiting = {}, True
+        pieces = pieces_of(self.snapshot.ledger, row.turn)
+        self.redraw()
+        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media")))
+
+    def take(self, texts: Mapping[Ref, Known[Raw]], done: bool) -> None:
+        """Take texts that were read; they are dropped where they are not wanted any more."""
+        if self._revealed is None:
+            return
+        self._revealed = {**self._revealed, **texts}
+        self._waiting = not done
+        self.redraw()
+
+    def forget(self) -> None:
+        """Forget all texts."""
+        self._revealed, self._waiting = None, False
+
+    def unfold(self) -> bool:
+        """Show all items of the selected category; return whether there were more."""
+        key = self.lines.selected
+        if self.tab != "budget" or not (isinstance(key, tuple) and len(key) == 2 and key[1] == "more"):
+            return False
+        self.opened |= {key[0]}
+        self.redraw()
+        return True
+
+    def picture(self) -> Sheet:
+        """Return what a picture or copy of this pane may hold: never a revealed text."""
+        held, self._revealed = self._revealed, None
+        try:
+            return self.sheet()
+        finally:
+            self._revealed = held
+
+    @on(Band.Clicked)
+    def _clicked(self, event: Band.Clicked) -> None:
+        event.stop()
+        self.post_message(self.TabChosen(event.name))
+
+    @on(LinesView.Selected)
+    def _selected(self, event: LinesView.Selected) -> None:
+        event.stop()
+
+    def on_descendant_focus(self) -> None:
+        """Show that keys go here."""
+        self.title.show(self._title)
+
+    def on_descendant_blur(self) -> None:
+        """Leaving the pane forgets its texts."""
+        if self.revealed:
+            self.forget()
+            self.redraw()
+        self.title.show(self._title)

@@ -1,0 +1,147 @@
+"""The frame round the panes: header with gauge, footer, the line about problems, and the empty screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from ctx_inspect.app.keymap import Key, footer
+from ctx_inspect.core.model import Problem, Raw, Shown
+from ctx_inspect.core.sources.base import Looked
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.views.empty import empty_sheet
+from ctx_inspect.core.views.gauge import Gauge, gauge_lines, smallest
+from ctx_inspect.core.views.glyphs import PROBLEM
+from ctx_inspect.core.views.header import Header, header_line
+from ctx_inspect.core.views.layout import Line, fit, lay, line_width, pad, spread
+from ctx_inspect.core.views.sheet import Span, Tone
+from ctx_inspect.widgets.band import Band, Drawing, Zone
+from ctx_inspect.widgets.lines import LinesView
+
+
+class HeadBand(Band):
+    """The header: who, and how full."""
+
+    def __init__(self) -> None:
+        """Make an empty header."""
+        super().__init__(self._lines_for, id="head")
+        self.header, self.gauge, self.lines = Header(None), None, 3
+
+    def set(self, header: Header, gauge: Gauge | None, lines: int) -> None:
+        """Show this."""
+        self.header, self.gauge, self.lines = header, gauge, lines
+        self.styles.height = lines
+        self.show(self._lines_for)
+
+    header: Header
+    gauge: Gauge | None
+
+    def _lines_for(self, width: int) -> Drawing:
+        if self.lines == 1:
+            words = smallest(self.gauge) if self.gauge is not None else own("ctx-inspect")
+            right = (Span(Shown(f"{self.header.turn}/{self.header.turns} "), Tone.DIM),) if self.header.turn is not None else ()
+            return Drawing((fit(spread((Span(words, strong=True),), right, width), width),))
+        lines: list[Line] = [header_line(self.header, width)]
+        if self.gauge is not None:
+            lines += gauge_lines(self.gauge, width, self.lines - 1)
+        return Drawing(tuple(lines))
+
+
+class FootBand(Band):
+    """The keys that are valid for the focus."""
+
+    def __init__(self) -> None:
+        """Make an empty footer."""
+        super().__init__(self._line, raised=True, id="foot")
+        self.pane, self.changed, self.absent, self.words = "", {}, frozenset[str](), {}
+
+    def set(self, pane: str, changed: Mapping[str, str], absent: frozenset[str], words: Mapping[str, str]) -> None:
+        """Show a pane's keys; ``words`` replaces some of their words."""
+        self.pane, self.changed, self.absent, self.words = pane, dict(changed), absent, dict(words)
+        self.show(self._line)
+
+    def _line(self, width: int) -> Drawing:
+        left, right = footer(self.pane, self.changed, self.absent)
+        gap = 3 if width >= 150 else 2 if width >= 100 else 1
+        while left and _wide(left, gap, self.words) + _wide(right, gap, self.words) + 3 > width:
+            left.pop()
+        while right and _wide(left, gap, self.words) + _wide(right, gap, self.words) + 2 > width:
+            right.pop(0)
+        spans_left, zones_left = self._part(left, gap, 1)
+        wide = line_width(spans_left)
+        wide_right = _wide(right, gap, self.words)
+        spans_right, zones_right = self._part(right, gap, width - wide_right - 1)
+        line = (pad(1), *spans_left, pad(width - wide - wide_right - 2), *spans_right, pad(1))
+        return Drawing((fit(line, width),), (*zones_left, *zones_right))
+
+    def _part(self, keys: Sequence[tuple[Key, str]], gap: int, at: int) -> tuple[list[Span], list[Zone]]:
+        spans: list[Span] = []
+        zones: list[Zone] = []
+        for key, written in keys:
+            if spans:
+                spans.append(pad(gap))
+            start = at + line_width(spans)
+            spans += [Span(terminal(Raw(written)), Tone.FOCUS, strong=True), Span(Shown(" " + self.words.get(key.id, key.word)))]
+            zones.append(Zone(0, start, at + line_width(spans), key.action))
+        return spans, zones
+
+
+def _wide(keys: Sequence[tuple[Key, str]], gap: int, words: Mapping[str, str]) -> int:
+    return sum(len(w) + 1 + len(words.get(k.id, k.word)) for k, w in keys) + gap * max(0, len(keys) - 1)
+
+
+class ProblemBand(Band):
+    """One line about what could not be read."""
+
+    def __init__(self) -> None:
+        """Make it, unseen."""
+        super().__init__(self._line, raised=True, id="problem")
+        self.problems: list[Problem] = []
+
+    def on_mount(self) -> None:
+        """Nothing is wrong yet."""
+        self.display = False
+
+    def add(self, problems: Sequence[Problem]) -> None:
+        """Take problems; those that are known already change nothing."""
+        new = [p for p in problems if p not in self.problems]
+        if new:
+            self.problems = [*self.problems, *new][-100:]
+            self.display = True
+            self.show(self._line)
+
+    def dismiss(self) -> bool:
+        """Take the line away; return whether there was one."""
+        if not self.display:
+            return False
+        self.display = False
+        return True
+
+    def _line(self, width: int) -> Drawing:
+        if not self.problems:
+            return Drawing(())
+        newest = self.problems[-1]
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        left = (pad(1), Span(PROBLEM, Tone.ALERT), pad(1), Span(Shown(terminal(Raw(newest.message)) + more)))
+        right = (Span(own("! why  x dismiss "), Tone.DIM),) if width >= 40 else ()
+        room = width - line_width(right) - (1 if right else 0)
+        return Drawing((fit((*fit(left, room), pad(1), *right), width),))
+
+
+class EmptyPane(LinesView):
+    """What is seen while there is no session."""
+
+    def __init__(self, looked: Sequence[Looked], keys: Sequence[tuple[str, str]]) -> None:
+        """Make it.
+
+        Args:
+            looked: Where discovery looked.
+            keys: What can be pressed and typed.
+        """
+        super().__init__(id="empty", cursor=False)
+        self.looked, self.keys = looked, keys
+
+    def on_mount(self) -> None:
+        """Lay it out."""
+        places = [(p.label, p.place, len(p.found), p.why) for p in self.looked]
+        self.show(partial(lay, empty_sheet(places, self.keys), gap=1))

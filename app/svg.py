@@ -1,0 +1,111 @@
+"""A picture of the screen as SVG: our own, in place of the framework's, and never with a revealed text in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ctx_inspect.core.model import Raw
+from ctx_inspect.core.text.show import xml
+from rich.segment import Segment
+from textual.app import App
+from textual.strip import Strip
+
+CELL_W, CELL_H = 8.4, 18.0
+BASELINE = 13.5
+FONT = "ui-monospace, 'DejaVu Sans Mono', 'Cascadia Mono', 'Source Code Pro', Menlo, Consolas, monospace"
+
+
+def screen_strips(app: App[Any]) -> list[Strip]:
+    """Return what is on the screen, line by line."""
+    width, height = app.size
+    screen = app.screen
+    strips = screen._compositor.render_strips()
+    return [s.adjust_cell_length(width) for s in strips[:height]]
+
+
+def picture(strips: Iterable[Strip], width: int, ground: str, ink: str, title: str, cells: Callable[[str], int]) -> str:
+    """Return an SVG document.
+
+    Args:
+        strips: The lines.
+        width: Cells of a line.
+        ground: Background colour.
+        ink: Colour of text that has none.
+        title: Our own words.
+        cells: Measures a text.
+    """
+    boxes: list[str] = []
+    texts: list[str] = []
+    lines = list(strips)
+    for y, strip in enumerate(lines):
+        x = 0
+        for segment in strip:
+            wide = cells(segment.text)
+            _add(boxes, texts, segment, x, y, wide, ink)
+            x += wide
+    w, h = width * CELL_W + 24, len(lines) * CELL_H + 50
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.1f} {h:.1f}" width="{w:.0f}" height="{h:.0f}">'
+        f"<title>{xml(Raw(title))}</title>"
+        f'<rect width="100%" height="100%" rx="8" fill="{ground}"/>'
+        '<circle cx="20" cy="18" r="6" fill="#ff5f57"/><circle cx="40" cy="18" r="6" fill="#febc2e"/><circle cx="60" cy="18" r="6" fill="#28c840"/>'
+        f'<g transform="translate(12 36)" font-family="{xml(Raw(FONT))}" font-size="14" xml:space="preserve">'
+    )
+    return head + "\n".join([*boxes, *texts]) + "</g></svg>\n"
+
+
+def _hex(color: object) -> str | None:
+    triplet = getattr(color, "triplet", None)
+    if triplet is not None:
+        return triplet.hex
+    if color is not None and not getattr(color, "is_default", True):
+        return color.get_truecolor().hex  # type: ignore[attr-defined]
+    return None
+
+
+def _add(boxes: list[str], texts: list[str], segment: Segment, x: int, y: int, wide: int, ink: str) -> None:
+    style = segment.style
+    fore, back = (_hex(style.color), _hex(style.bgcolor)) if style is not None else (None, None)
+    if style is not None and style.reverse:
+        fore, back = back, fore or ink
+    if back is not None:
+        boxes.append(
+            f'<rect x="{x * CELL_W:.1f}" y="{y * CELL_H:.1f}" width="{wide * CELL_W + 0.3:.1f}" height="{CELL_H + 0.3:.1f}" fill="{back}"/>'
+        )
+    text = segment.text
+    stripped = text.strip(" ")
+    if not stripped:
+        return
+    x += len(text) - len(text.lstrip(" "))
+    wide -= len(text) - len(stripped)
+    marks = f' fill="{fore or ink}"'
+    if style is not None and style.bold:
+        marks += ' font-weight="bold"'
+    if style is not None and style.italic:
+        marks += ' font-style="italic"'
+    texts.append(
+        f'<text x="{x * CELL_W:.1f}" y="{y * CELL_H + BASELINE:.1f}" textLength="{wide * CELL_W:.1f}"{marks}>{xml(Raw(stripped))}</text>'
+    )
+
+
+def export(app: App[Any], title: str) -> str:
+    """Return a picture of the screen. The caller hides revealed text first."""
+    from ctx_inspect.core.text.width import cells
+
+    variables = app.theme_variables
+    ground, ink = variables.get("ground", "#121318"), variables.get("tone--text", "#d7dae0")
+    if not ground.startswith("#"):
+        ground, ink = "#121318", "#d7dae0"
+    return picture(screen_strips(app), app.size.width, ground, ink, title, cells)
+
+
+def write(path: Path, document: str) -> None:
+    """Write a picture to a new file; one that is there is never replaced.
+
+    Raises:
+        OSError: It exists, or cannot be written.
+    """
+    with path.open("x", encoding="utf-8") as file:
+        file.write(document)

@@ -1,0 +1,103 @@
+"""The four themes: they set the tones' colours and nothing else (spec page 8, "Glyphs and colour")."""
+
+from __future__ import annotations
+
+from ctx_inspect.core.views.sheet import Tone
+from ctx_inspect.widgets.tones import BAND, SELECTED, SELECTED_BLURRED, class_of
+from textual.theme import Theme
+
+DARK: dict[Tone, str] = {
+    Tone.INSTRUCTIONS: "#6cb6ff",
+    Tone.SKILLS: "#d49bd4",
+    Tone.TOOLS: "#f0a35e",
+    Tone.SETTINGS: "#9aa4b2",
+    Tone.SYSTEM: "#e3d26f",
+    Tone.CONVERSATION: "#5fc9a8",
+    Tone.TEXT: "#d7dae0",
+    Tone.DIM: "#8b93a5",
+    Tone.ADDED: "#7fd88f",
+    Tone.REMOVED: "#f28b82",
+    Tone.MODIFIED: "#f2cc60",
+    Tone.MOVED: "#7fd5ea",
+    Tone.ALERT: "#ff7b72",
+    Tone.WARN: "#f2cc60",
+    Tone.FOCUS: "#8ab4f8",
+}
+
+LIGHT: dict[Tone, str] = {
+    Tone.INSTRUCTIONS: "#0b5fb0",
+    Tone.SKILLS: "#8a3f8a",
+    Tone.TOOLS: "#9a5200",
+    Tone.SETTINGS: "#56606e",
+    Tone.SYSTEM: "#7a6500",
+    Tone.CONVERSATION: "#0b6e52",
+    Tone.TEXT: "#1f2430",
+    Tone.DIM: "#5d6675",
+    Tone.ADDED: "#1a7f37",
+    Tone.REMOVED: "#b3261e",
+    Tone.MODIFIED: "#8a6100",
+    Tone.MOVED: "#0a6c84",
+    Tone.ALERT: "#b3261e",
+    Tone.WARN: "#8a6100",
+    Tone.FOCUS: "#1f5fbf",
+}
+
+HIGH_CONTRAST: dict[Tone, str] = {
+    **{tone: colour for tone, colour in DARK.items() if tone not in {Tone.TEXT, Tone.DIM, Tone.FOCUS}},
+    Tone.TEXT: "#ffffff",
+    Tone.DIM: "#ffffff",
+    Tone.FOCUS: "#ffff00",
+}
+"""White on black; nothing is dim, evidence is told by ``≈``, ``—`` and italics alone."""
+
+ANSI: dict[Tone, str] = {
+    Tone.INSTRUCTIONS: "ansi_bright_blue",
+    Tone.SKILLS: "ansi_magenta",
+    Tone.TOOLS: "ansi_yellow",
+    Tone.SETTINGS: "ansi_bright_black",
+    Tone.SYSTEM: "ansi_bright_yellow",
+    Tone.CONVERSATION: "ansi_cyan",
+    Tone.TEXT: "ansi_default",
+    Tone.DIM: "ansi_bright_black",
+    Tone.ADDED: "ansi_green",
+    Tone.REMOVED: "ansi_red",
+    Tone.MODIFIED: "ansi_yellow",
+    Tone.MOVED: "ansi_bright_cyan",
+    Tone.ALERT: "ansi_bright_red",
+    Tone.WARN: "ansi_yellow",
+    Tone.FOCUS: "ansi_bright_blue",
+}
+
+GROUNDS = {
+    "dark": ("#121318", "#232a3a", "#1d212b", "#1a1e27"),
+    "light": ("#ffffff", "#dbe6f7", "#eceff4", "#f1f3f7"),
+    "high-contrast": ("#000000", "#003a75", "#262626", "#1a1a1a"),
+    "ansi": ("ansi_default", "ansi_black", "ansi_default", "ansi_default"),
+}
+"""Background, of a selection with and without focus, of header and footer."""
+
+TABLES = {"dark": DARK, "light": LIGHT, "high-contrast": HIGH_CONTRAST, "ansi": ANSI}
+NAMES = tuple(TABLES)
+
+
+def theme(name: str) -> Theme:
+    """Return one of the four themes.
+
+    Args:
+        name: ``dark``, ``light``, ``high-contrast`` or ``ansi``.
+    """
+    table, (ground, selected, blurred, band) = TABLES[name], GROUNDS[name]
+    variables = {class_of(tone): colour for tone, colour in table.items()}
+    variables |= {SELECTED: selected, SELECTED_BLURRED: blurred, BAND: band, "ground": ground}
+    return Theme(
+        name=name,
+        primary=table[Tone.FOCUS],
+        foreground=table[Tone.TEXT],
+        background=ground,
+        surface=ground,
+        panel=band,
+        dark=name != "light",
+        text_alpha=1.0,
+        variables=variables,
+        ansi=name == "ansi",
+    )

@@ -1,0 +1,271 @@
+"""The Budget tab: what fills the window of a turn, by category and item, against the provider's own figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctx_inspect.core.budget import Count, Sent, Shares
+from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, value_of
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.timeline import Timeline, TurnRow
+from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
+from ctx_inspect.core.views.gauge import TONES
+from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
+from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
+
+BAR = 16
+ITEMS_SHOWN = 12
+"""Items shown per category, the fattest first; the rest is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetView:
+    """What the tab shows.
+
+    Attributes:
+        timeline: Where the session stands.
+        row: The turn.
+        context: What its last request carried, where it can be told.
+        shares: The same by category.
+        count: Counts one item.
+        counter: The counter's name.
+        sent: What the session sent in total.
+        ascii_only: Fill bars with category letters.
+        opened: Categories whose items are all shown.
+    """
+
+    timeline: Timeline
+    row: TurnRow
+    context: Context | None
+    shares: Shares | None
+    count: Count
+    counter: str
+    sent: Sent
+    ascii_only: bool = False
+    opened: frozenset[Category] = frozenset()
+
+
+def budget_sheet(view: BudgetView) -> Sheet:
+    """Return the tab as a sheet of (name, bar, tokens, share, evidence)."""
+    rows: list[Row] = []
+    provider = value_of(view.row.window)
+    if view.shares is None:
+        rows.append(_note("  The window by category is not known: no request of this turn could be rebuilt from the store."))
+        rows.append(Row(kind=RowKind.BLANK))
+    else:
+        base = max(provider or 0, view.shares.sum) or 1
+        for part in view.shares.shares:
+            if part.category is not Category.SETTINGS:
+                rows += _category(view, part.category, part.tokens, part.items, base)
+        rows += _media(view.shares)
+        rows += _settings(view)
+        rows += _rest(view, view.shares, provider, base)
+        rows.append(Row(kind=RowKind.BLANK))
+    rows += _window(view, provider)
+    rows.append(Row(kind=RowKind.BLANK))
+    rows += _sent(view.sent)
+    columns = (
+        Column(own("  " + (f"≈ tokens by {view.counter}" if view.shares is not None else "tokens")), 0),
+        Column(NOTHING, BAR, leaves=1),
+        Column(own("tokens"), 8, right=True),
+        Column(NOTHING, 4, right=True, leaves=2),
+        Column(own("how it is known"), 30, leaves=3),
+    )
+    return Sheet(columns, tuple(rows))
+
+
+def _note(words: str, tone: Tone = Tone.DIM) -> Row:
+    return Row((Cell((Span(Shown(words), tone),)),), RowKind.NOTE)
+
+
+def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
+    return Cell((Span(sign, tone), Span(own(" ")), Span(words, strong=strong)))
+
+
+def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int) -> list[Row]:
+    name = own(category.value.capitalize())
+    sign = fill_of(category, view.ascii_only)
+    n = value_of(found)
+    if n is None:
+        return [
+            Row(
+                (_name(sign, Tone.DIM, name), Cell(), Cell((Span(NONE, Tone.DIM),)), Cell(), Cell((Span(own("unavailable"), Tone.DIM),))),
+                key=category,
+            ),
+            _note("    " + reason(found)),
+        ]
+    filled = max(1 if n else 0, round(BAR * n / base))
+    bar = (Span(Shown(sign * filled), TONES[category]), Span(Shown(EMPTY * (BAR - filled)), Tone.DIM))
+    noun = "message" if category is Category.CONVERSATION else "item"
+    coverage = view.context.coverage.get(category) if view.context is not None else None
+    how = coverage.how if coverage is not None and coverage.how else "recorded"
+    out = [
+        Row(
+            (
+                Cell((*_name(sign, TONES[category], name).spans, Span(Shown("  " + counted(items, noun)), Tone.DIM))),
+                Cell(bar),
+                Cell((Span(Shown("≈" + tokens(n)), italic=True),)),
+                Cell((Span(share(n, base), Tone.DIM, italic=True),)),
+                Cell((Span(terminal_own(how), Tone.DIM),)),
+            ),
+            key=category,
+        )
+    ]
+    return out + _items(view, category)
+
+
+def terminal_own(words: str) -> Shown:
+    """Return words of our own that came through the model."""
+    return Shown(words)
+
+
+def _items(view: BudgetView, category: Category) -> list[Row]:
+    if view.context is None or category is Category.CONVERSATION:
+        return []
+    sized = [(view.count(i.fp, i.size) if i.size is not None else None, i) for i in view.context.items if i.category is category]
+    sized.sort(key=lambda pair: -(pair[0] or 0))
+    most = len(sized) if category in view.opened else ITEMS_SHOWN
+    out: list[Row] = []
+    for n, item in sized[:most]:
+        where = item.origin.path if item.origin is not None and item.origin.path else None
+        out.append(
+            Row(
+                (
+                    Cell((Span(own("  ")), Span(terminal(item.k, 120)))),
+                    Cell(),
+                    Cell((Span(Shown("≈" + whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
+                    Cell(),
+                    Cell((Span(terminal(where, 120), Tone.DIM),)) if where and where != item.k else Cell(),
+                ),
+                key=(category, item.k),
+            )
+        )
+    if len(sized) > most:
+        rest = sum(n or 0 for n, _ in sized[most:])
+        words = Shown(f"  {CLOSED} {counted(len(sized) - most, 'more', 'more')}")
+        out.append(
+            Row(
+                (Cell((Span(words, Tone.DIM),)), Cell(), Cell((Span(Shown("≈" + whole(rest)), Tone.DIM, italic=True),))),
+                key=(category, "more"),
+            )
+        )
+    return out
+
+
+def _media(found: Shares) -> list[Row]:
+    if not found.media:
+        return []
+    name = Cell((Span(HATCH, Tone.DIM), Span(own(" Media"), strong=True), Span(Shown("  " + counted(found.media, "part")), Tone.DIM)))
+    how = Span(Shown(f"{size(found.media_bytes)}; bytes are no tokens"), Tone.DIM)
+    return [Row((name, Cell(), Cell((Span(NONE, Tone.DIM),)), Cell(), Cell((how,))), key="media")]
+
+
+def _settings(view: BudgetView) -> list[Row]:
+    if view.context is None:
+        return []
+    settings = [i for i in view.context.items if i.category is Category.SETTINGS]
+    if not settings:
+        return []
+    sign = fill_of(Category.SETTINGS, view.ascii_only)
+    out = [
+        Row(
+            (
+                Cell((*_name(sign, TONES[Category.SETTINGS], own("Settings")).spans, Span(Shown(f"  {len(settings)}"), Tone.DIM))),
+                Cell(),
+                Cell((Span(NONE, Tone.DIM),)),
+                Cell(),
+                Cell((Span(own("no tokens of their own"), Tone.DIM),)),
+            ),
+            key=Category.SETTINGS,
+        )
+    ]
+    words = ", ".join(f"{terminal(i.k, 40)} {terminal(i.shown, 60) if i.shown else ''}".strip() for i in settings[:8])
+    return [*out, _note("    " + words)]
+
+
+def _rest(view: BudgetView, found: Shares, provider: int | None, base: int) -> list[Row]:
+    if provider is None:
+        return [_figure("sum of what is known", found.sum, "estimated"), _pair("provider's figure", view.row.window)]
+    if found.complete and not found.media:
+        off = 100 * (found.sum - provider) / provider if provider else 0.0
+        difference = found.sum - provider
+        words = f"{'+' if off >= 0 else '−'}{abs(off):.1f} % of the provider's figure"
+        return [
+            _figure("Sum of the estimates", found.sum, f"≈ {view.counter}"),
+            _pair("Provider's figure", view.row.window),
+            _figure("Difference", difference, words, signed=True),
+        ]
+    rest = value_of(found.rest) or 0
+    shown = max(0, rest)
+    filled = round(BAR * shown / base)
+    missing = [s.category.value for s in found.shares if isinstance(s.tokens, Unavailable) and s.category is not Category.SETTINGS]
+    held = ", ".join([*missing, *(["media"] if found.media else [])])
+    hatched = Row(
+        (
+            Cell((Span(HATCH, Tone.DIM), Span(own(" Not attributable"), strong=True))),
+            Cell((Span(Shown(HATCH * filled + EMPTY * (BAR - filled)), Tone.DIM),)),
+            Cell((Span(Shown("≈" + tokens(rest)), italic=True),)),
+            Cell((Span(share(shown, base), Tone.DIM, italic=True),)),
+            Cell((Span(own("provider's figure less the above"), Tone.DIM),)),
+        ),
+        key="rest",
+    )
+    return [
+        hatched,
+        _note(f"    {held}, and the error of {view.counter}" if held else f"    the error of {view.counter}"),
+        _pair("Provider's figure", view.row.window),
+    ]
+
+
+def _figure(name: str, n: int, how: str, signed: bool = False) -> Row:
+    text = Shown(("+" if signed and n > 0 else "" if signed else "≈") + tokens(n))
+    return Row(
+        (Cell((Span(Shown("  " + name)),)), Cell(), Cell((Span(text, Tone.DIM, italic=True),)), Cell(), Cell((Span(Shown(how), Tone.DIM),)))
+    )
+
+
+def _pair(name: str, found: Known[int]) -> Row:
+    return Row(
+        (Cell((Span(Shown("  " + name)),)), Cell(), Cell((known(found, strong=True),)), Cell(), Cell((Span(reason(found), Tone.DIM),)))
+    )
+
+
+def _window(view: BudgetView, provider: int | None) -> list[Row]:
+    line = view.timeline
+    rows: list[Row] = [_head("Window")]
+    limit = view.row.limit
+    if isinstance(limit, Unavailable):
+        rows.append(_words("Limit", (Span(NONE, Tone.DIM),), limit.note))
+    else:
+        sign = "≈" if isinstance(limit, Estimated) else ""
+        text = Span(Shown(sign + round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
+        rows.append(_words("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}"))
+        if provider is not None:
+            rows.append(_words("In use", (Span(share(provider, limit.value.tokens)),), "of the limit"))
+    rows.append(_words("Compacts at", (known(line.threshold, round_tokens),), reason(line.threshold)))
+    rows.append(_words("Turns left", (known(line.forecast, whole),), reason(line.forecast)))
+    return rows
+
+
+def _sent(sent: Sent) -> list[Row]:
+    parts: Sequence[tuple[str, int]] = (
+        ("Input, not from cache", sent.input),
+        ("Read from cache", sent.cache_read),
+        ("Written to cache", sent.cache_write),
+        ("Output", sent.output),
+    )
+    rows = [_head(f"Sent in total, in {counted(sent.requests, 'request')}")]
+    rows += [_words(name, (Span(tokens(n)),), "provider usage, this session's own requests") for name, n in parts]
+    return rows
+
+
+def _head(words: str) -> Row:
+    return Row((Cell((Span(Shown("  " + words), strong=True),)),), RowKind.HEAD)
+
+
+def _words(name: str, value: tuple[Span, ...], how: str) -> Row:
+    return Row((Cell((Span(Shown("  " + name)),)), Cell(), Cell(value), Cell(), Cell((Span(Shown(how), Tone.DIM),))))
+
+
+__all__ = ["BudgetView", "budget_sheet"]

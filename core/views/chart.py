@@ -1,0 +1,87 @@
+"""The window turn by turn, as columns, with the threshold as a line and the forecast hatched."""
+
+from __future__ import annotations
+
+from ctx_inspect.core.model import Known, Shown, value_of
+from ctx_inspect.core.text.show import own
+from ctx_inspect.core.timeline import Timeline
+from ctx_inspect.core.views.figures import round_tokens
+from ctx_inspect.core.views.gauge import merge
+from ctx_inspect.core.views.glyphs import DASH, FORECAST, RISING
+from ctx_inspect.core.views.layout import Line, fit, rule
+from ctx_inspect.core.views.sheet import Span, Tone
+
+AXIS = 7
+"""Cells of the axis at the left."""
+
+AHEAD = 10
+"""Turns of forecast that are drawn."""
+
+
+def chart_lines(line: Timeline, rate: Known[int], width: int, height: int, selected: int | None = None) -> list[Line]:
+    """Return the chart with its title.
+
+    Args:
+        line: The session.
+        rate: Tokens that a turn adds.
+        width: Cells.
+        height: Lines, the title included.
+        selected: The selected turn, marked at the foot.
+    """
+    right = (Span(FORECAST, Tone.DIM), Span(own(" forecast "), Tone.DIM), Span(DASH, Tone.WARN), Span(own(" compaction"), Tone.DIM))
+    out = [fit(rule((Span(own("Window by turn"), strong=True),), right, width), width)]
+    rows, room = height - 2, width - AXIS - 1
+    windows = [value_of(t.window) for t in line.turns]
+    if rows < 3 or room < 10 or not any(windows):
+        return out
+    limit, threshold, now = value_of(line.limit), value_of(line.threshold), value_of(line.current)
+    top = limit.tokens if limit is not None else max(w or 0 for w in windows)
+    ahead = min(AHEAD, room // 4) if value_of(rate) and now is not None else 0
+    columns, first = _columns(windows, room - ahead)
+    future = [min(top, (now or 0) + (value_of(rate) or 0) * i) for i in range(1, ahead + 1)]
+    mark_row = rows - 1 - min(rows - 1, int(rows * threshold / top)) if threshold is not None and threshold <= top else None
+    chosen = None if selected is None else (selected - 1 - first) * len(columns) // max(1, len(windows) - first)
+    for r in range(rows):
+        floor = (rows - 1 - r) / rows * top
+        cells: list[tuple[str, Tone]] = []
+        for i, n in enumerate([*columns, *future]):
+            part = ((n or 0) - floor) / (top / rows)
+            if part >= 1 / 16:
+                sign = RISING[max(0, min(8, round(part * 8)) - 1)]
+                if i < len(columns):
+                    cells.append((sign, Tone.FOCUS if i == chosen else Tone.CONVERSATION))
+                else:
+                    cells.append((FORECAST if part >= 1 else sign, Tone.DIM))
+            else:
+                cells.append((DASH, Tone.WARN) if r == mark_row else (" ", Tone.TEXT))
+        cells += [(DASH, Tone.WARN) if r == mark_row else (" ", Tone.TEXT)] * (room - len(cells))
+        label = ""
+        if r == 0:
+            label = round_tokens(top)
+        elif r == rows - 1:
+            label = "0k"
+        elif r == mark_row and threshold is not None:
+            label = round_tokens(threshold)
+        elif r == rows // 2 and (mark_row is None or abs(mark_row - r) > 1):
+            label = round_tokens(round((rows - r) / rows * top))
+        out.append(fit((Span(Shown(label.rjust(AXIS - 1) + " "), Tone.DIM), *merge(cells)), width))
+    foot = f"turn {first + 1}".ljust(max(10, len(columns) - len(str(len(windows))))) + str(len(windows))
+    out.append(fit((Span(Shown(" " * AXIS + foot), Tone.DIM),), width))
+    return out
+
+
+def _columns(windows: list[int | None], room: int) -> tuple[list[int | None], int]:
+    """Return one value per column, and the index of the first turn shown.
+
+    Few turns get columns of several cells; very many are drawn by the largest of each group.
+    """
+    n = len(windows)
+    if n <= room:
+        wide = max(1, min(6, room // n))
+        return [w for w in windows for _ in range(wide)], 0
+    out: list[int | None] = []
+    for i in range(room):
+        group = windows[i * n // room : max(i * n // room + 1, (i + 1) * n // room)]
+        known = [w for w in group if w is not None]
+        out.append(max(known) if known else None)
+    return out, 0

@@ -1,0 +1,160 @@
+"""Words for recorded events and for what happened in a turn; our own words, and names made harmless."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Request, Shown, Unavailable, value_of
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.timeline import TurnRow
+from ctx_inspect.core.views.figures import change, counted, tokens
+from ctx_inspect.core.views.sheet import Span, Tone
+
+NAME_LIMIT = 40
+"""Characters of a model's, agent's or tool's name that are shown in a line."""
+
+_TONES = {MarkKind.COMPACTION: Tone.ALERT, MarkKind.REVERT: Tone.WARN, MarkKind.BRANCH: Tone.WARN, MarkKind.PRUNE: Tone.WARN}
+_UNDONE = {"requested": "compaction requested", "started": "compacting", "failed": "compaction failed", "aborted": "compaction aborted"}
+
+
+def event_tone(mark: Mark) -> Tone:
+    """Return how loud an event is."""
+    if mark.kind is MarkKind.COMPACTION and mark.status in _UNDONE and mark.status != "failed":
+        return Tone.WARN
+    return _TONES.get(mark.kind, Tone.DIM)
+
+
+def event_words(mark: Mark) -> Shown:
+    """Return an event in a few words: ``compacted (auto): 184 → 9 messages · −62.9k``."""
+    match mark.kind:
+        case MarkKind.COMPACTION:
+            return _compaction(mark)
+        case MarkKind.REVERT:
+            return own("reverted" + _of(mark, "turns", "turn"))
+        case MarkKind.BRANCH:
+            return own("branched off: the turns after this point were left" + _of(mark, "turns", "turn"))
+        case MarkKind.FORK:
+            return own("forked: the turns above are copies" + _of(mark, "turns", "turn"))
+        case MarkKind.PRUNE:
+            return own("pruned" + (_of(mark, "parts", "tool output") or ": tool outputs taken out"))
+        case MarkKind.RELOAD:
+            return own("reloaded")
+        case MarkKind.EDIT:
+            return own("context edited" + _of(mark, "parts", "part"))
+        case MarkKind.SYSTEM:
+            return own("system prompt changed")
+        case MarkKind.MODEL:
+            return _to("model", mark.detail)
+        case MarkKind.THINKING:
+            return _to("thinking", mark.detail)
+        case MarkKind.AGENT:
+            return _to("agent", mark.detail)
+        case MarkKind.LABEL:
+            return _to("label", mark.detail)
+
+
+def _of(mark: Mark, what: str, noun: str) -> str:
+    n = mark.counts.get(what)
+    return f": {counted(n, noun)}" if n else ""
+
+
+def _to(what: str, detail: Raw | None) -> Shown:
+    return Shown(f"{what} → {terminal(detail, NAME_LIMIT)}") if detail else Shown(f"{what} changed")
+
+
+def _compaction(mark: Mark) -> Shown:
+    words = _UNDONE.get(mark.status or "", "compacted")
+    if mark.reason:
+        words += f" ({terminal(Raw(mark.reason), NAME_LIMIT)})"
+    if mark.status == "failed":
+        return Shown(words)
+    facts: list[str] = []
+    before, after = mark.counts.get("messages_before"), mark.counts.get("messages_after")
+    if before is not None and after is not None:
+        facts.append(f"{before:,} → {after:,} messages")
+    was, then = value_of(mark.before), value_of(mark.then)
+    if was is not None and then is not None:
+        sign = "≈" if isinstance(mark.before, Estimated) or isinstance(mark.then, Estimated) else ""
+        facts.append(sign + change(then - was))
+    elif was is not None:
+        facts.append(f"{tokens(was)} before")
+    return Shown(words + (": " + " · ".join(facts) if facts else ""))
+
+
+def event_spans(mark: Mark, wide: bool) -> tuple[Span, ...]:
+    """Return the words of an event line; ``wide`` adds how it is known."""
+    tone = event_tone(mark)
+    words = event_words(mark)
+    return (Span(words, tone), Span(Shown(f" · recorded ({mark.by.value})"), Tone.DIM)) if wide else (Span(words, tone),)
+
+
+_ERRORS = {
+    "auth": "not authorised",
+    "rate": "rate limit",
+    "overflow": "window overflow",
+    "server": "server error",
+    "network": "network error",
+}
+
+
+def error_words(request: Request) -> Shown | None:
+    """Return a step's failure in words, ``None`` where it did not fail."""
+    if request.error is None:
+        return own("aborted") if request.finish == "aborted" else None
+    if request.error == "aborted":
+        return own("aborted")
+    return own(_ERRORS.get(request.error, "failed"))
+
+
+def tool_words(names: Sequence[Raw], most: int = 4) -> Shown:
+    """Return tools by how often they were called: ``bash ×3, edit``."""
+    counts = Counter(names).most_common()
+    words = [f"{terminal(name, NAME_LIMIT)} ×{n}" if n > 1 else terminal(name, NAME_LIMIT) for name, n in counts[:most]]
+    if len(counts) > most:
+        words.append(f"{len(counts) - most} more")
+    return Shown(", ".join(words))
+
+
+def what(row: TurnRow) -> tuple[Span, ...]:
+    """Return what happened in a turn: its events, failures and subagents, else the tools it called."""
+    out: list[Span] = []
+
+    def say(words: Shown, tone: Tone = Tone.TEXT) -> None:
+        if out:
+            out.append(Span(own(" · "), Tone.DIM))
+        out.append(Span(words, tone))
+
+    for mark in row.events:
+        if mark.kind is MarkKind.COMPACTION:
+            say(
+                own(
+                    _UNDONE.get(mark.status or "", "compacted")
+                    + (f" ({mark.reason})" if mark.reason in {"auto", "manual", "overflow"} else "")
+                )
+            )
+        elif mark.kind in {MarkKind.REVERT, MarkKind.BRANCH, MarkKind.FORK}:
+            continue  # the line below says it
+        else:
+            say(event_words(mark))
+    failures = [w for r in row.turn.requests if (w := error_words(r)) is not None]
+    if failures:
+        say(failures[-1] if len(failures) == 1 else Shown(f"{failures[-1]} ({len(failures)} failed)"), Tone.WARN)
+    children = sum(len(r.children) for r in row.turn.requests)
+    if children:
+        say(counted(children, "subagent"))
+    if any(not r.call for r in row.turn.requests):
+        say(counted(sum(not r.call for r in row.turn.requests), "row without a model call", "rows without a model call"), Tone.DIM)
+    tools = [name for r in row.turn.requests for name in r.tools]
+    if tools:
+        say(tool_words(tools), Tone.DIM)
+    return tuple(out)
+
+
+def attempts_words(request: Request) -> Shown:
+    """Return how often a step was sent, or ``—`` where the store keeps no retries."""
+    match request.attempts:
+        case Confirmed(value=n) | Estimated(value=n):
+            return Shown(f"×{n}")
+        case Unavailable():
+            return own("—")

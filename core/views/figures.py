@@ -1,0 +1,126 @@
+"""How numbers, ages and evidence are written, the same in every view.
+
+Confirmed is plain; estimated is ``≈``, dim and italic; unavailable is a dim ``—`` whose reason stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ctx_inspect.core.model import Confirmed, Estimated, Known, Shown, Unavailable, value_of
+from ctx_inspect.core.text.show import own
+from ctx_inspect.core.views.glyphs import NONE
+from ctx_inspect.core.views.sheet import Cell, Span, Tone
+
+T = TypeVar("T")
+
+MINUS = "−"
+
+
+def tokens(n: int) -> Shown:
+    """Return a short count of tokens: ``812``, ``41.3k``, ``1.2M``."""
+    sign, n = (MINUS, -n) if n < 0 else ("", n)
+    if n < 1000:
+        return Shown(f"{sign}{n}")
+    if n < 999_950:
+        return Shown(f"{sign}{n / 1000:.1f}k")
+    return Shown(f"{sign}{n / 1_000_000:.1f}M")
+
+
+def round_tokens(n: int) -> Shown:
+    """Return a limit or threshold: ``200k``, ``183.6k``, ``1M``."""
+    text = tokens(n)
+    return Shown(text.replace(".0k", "k").replace(".0M", "M"))
+
+
+def whole(n: int) -> Shown:
+    """Return a whole number: ``2,444``."""
+    return Shown(f"{MINUS if n < 0 else ''}{abs(n):,}")
+
+
+def change(n: int) -> Shown:
+    """Return a change of tokens with its sign: ``+1.2k``, ``−62.9k``, ``·`` for none."""
+    if n == 0:
+        return own("·")
+    return Shown(f"{'+' if n > 0 else MINUS}{tokens(abs(n))}")
+
+
+def share(part: int, of: int) -> Shown:
+    """Return a percentage: ``21%``; below one per cent ``<1%``."""
+    percent = 100 * part / of
+    if 0 < percent < 1:
+        return own("<1%")
+    return Shown(f"{percent:.0f}%")
+
+
+def size(n: int) -> Shown:
+    """Return a size in bytes: ``812 B``, ``4.1 kB``, ``2.0 MB``."""
+    if n < 1000:
+        return Shown(f"{n} B")
+    for unit in ("kB", "MB"):
+        n_ = n / 1000 if unit == "kB" else n / 1_000_000
+        if n_ < 999.95:
+            return Shown(f"{n_:.1f} {unit}")
+    return Shown(f"{n / 1_000_000_000:.1f} GB")
+
+
+def age(ms: int) -> Shown:
+    """Return how long ago, in one unit: ``now``, ``2m``, ``3h``, ``5d``, ``7w``."""
+    minutes = max(0, ms) // 60_000
+    if minutes < 1:
+        return own("now")
+    if minutes < 60:
+        return Shown(f"{minutes}m")
+    if minutes < 48 * 60:
+        return Shown(f"{minutes // 60}h")
+    days = minutes // 1440
+    return Shown(f"{days}d") if days < 70 else Shown(f"{days // 7}w")
+
+
+def counted(n: int, one: str, many: str | None = None) -> Shown:
+    """Return a count with its noun in our own words: ``1 turn``, ``3,120 messages``."""
+    return Shown(f"{n:,} {one if n == 1 else (many or one + 's')}")
+
+
+def known(value: Known[int], write: Callable[[int], Shown] = tokens, tone: Tone = Tone.TEXT, strong: bool = False) -> Span:
+    """Return a number as its evidence has it.
+
+    Args:
+        value: The number and how it is known.
+        write: How it is written.
+        tone: Of a confirmed one.
+        strong: Of a confirmed one.
+    """
+    match value:
+        case Confirmed(value=n):
+            return Span(write(n), tone, strong)
+        case Estimated(value=n):
+            return Span(Shown("≈" + write(n)), Tone.DIM, italic=True)
+        case Unavailable():
+            return Span(NONE, Tone.DIM)
+
+
+def known_cell(value: Known[int], write: Callable[[int], Shown] = tokens, tone: Tone = Tone.TEXT, strong: bool = False) -> Cell:
+    """Return :func:`known` as a cell."""
+    return Cell((known(value, write, tone, strong),))
+
+
+def reason(value: Known[T]) -> Shown:
+    """Return the words beside a number: what recorded it, how it was estimated, or why it is missing. All are our own words."""
+    match value:
+        case Confirmed(by=by):
+            return Shown(by.value)
+        case Estimated(how=how):
+            return Shown(how)
+        case Unavailable(note=note):
+            return Shown(note)
+
+
+def delta_span(value: Known[int], alert_below: int = -1000) -> Span:
+    """Return a change of the window: a fall below ``alert_below`` tokens stands out, growth is dim."""
+    n = value_of(value)
+    if n is None:
+        return Span(own(""), Tone.DIM)
+    tone = Tone.ALERT if n < alert_below * 10 else Tone.TEXT if n >= 10_000 else Tone.DIM
+    return Span(change(n), tone, italic=isinstance(value, Estimated))

@@ -1,0 +1,211 @@
+"""The gauge: how full the window is, by what, where the harness compacts, and how many turns are left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ctx_inspect.core.budget import Shares
+from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Shown, Unavailable, value_of
+from ctx_inspect.core.text.show import own
+from ctx_inspect.core.timeline import Timeline
+from ctx_inspect.core.views.figures import known, reason, round_tokens, share, tokens
+from ctx_inspect.core.views.glyphs import EMPTY, FULL, HATCH, NONE, TICK, fill_of
+from ctx_inspect.core.views.layout import Line, fit, line_width, pad, spread
+from ctx_inspect.core.views.sheet import Span, Tone
+
+TONES = {
+    Category.INSTRUCTIONS: Tone.INSTRUCTIONS,
+    Category.SKILLS: Tone.SKILLS,
+    Category.TOOLS: Tone.TOOLS,
+    Category.SETTINGS: Tone.SETTINGS,
+    Category.SYSTEM: Tone.SYSTEM,
+    Category.CONVERSATION: Tone.CONVERSATION,
+}
+SHORT = {Category.INSTRUCTIONS: "instr", Category.CONVERSATION: "conv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What the gauge shows.
+
+    Attributes:
+        timeline: Where the session stands.
+        shares: The newest request's window by category, where it can be told.
+        counter: Name of the counter behind the shares.
+        rate: Tokens that a turn adds.
+        ascii_only: Fill bars with category letters.
+    """
+
+    timeline: Timeline
+    shares: Shares | None = None
+    counter: str = ""
+    rate: Known[int] | None = None
+    ascii_only: bool = False
+
+
+def gauge_lines(gauge: Gauge, width: int, lines: int) -> list[Line]:
+    """Return the gauge.
+
+    Args:
+        gauge: What it shows.
+        width: Cells.
+        lines: 1 (bar and figures), or 2 (with the categories).
+    """
+    wide, narrow = width >= 150, width < 100
+    left = _figures(gauge, wide, narrow)
+    right = _outlook(gauge, wide, narrow)
+    room = width - line_width(left) - line_width(right) - 4
+    if width < 34:
+        return [fit(left, width)]
+    if room < 10:
+        right = ()
+        room = width - line_width(left) - 3
+    bar = bar_spans(gauge, max(4, min(room, 100)))
+    first = spread((*left, pad(1), *bar), (*right, pad(1)) if right else (), width)
+    return [fit(first, width)] if lines < 2 else [fit(first, width), _legend(gauge, width, wide)]
+
+
+def _figures(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
+    now, limit = gauge.timeline.current, gauge.timeline.limit
+    spans = [pad(1)]
+    if wide:
+        spans.append(Span(own("Window "), Tone.DIM))
+    spans.append(known(now, strong=True))
+    if isinstance(limit, Unavailable):
+        spans.append(Span(own("/?" if narrow else " · limit unknown"), Tone.DIM))
+        return tuple(spans)
+    guessed = isinstance(limit, Estimated)
+    mark = "≈" if guessed else ""
+    spans.append(Span(Shown(f"{'/' if narrow else ' of '}{mark}{round_tokens(limit.value.tokens)}"), Tone.DIM, italic=guessed))
+    n = value_of(now)
+    if n is not None:
+        percentage = share(n, limit.value.tokens).replace("%", " %")
+        spans.append(Span(Shown((" " if narrow else " · ") + percentage + " "), Tone.DIM, italic=guessed or isinstance(now, Estimated)))
+    else:
+        spans.append(pad(1))
+    return tuple(spans)
+
+
+def _outlook(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
+    line = gauge.timeline
+    out: list[Span] = []
+    if isinstance(line.current, Unavailable):
+        return (Span(reason(line.current), Tone.DIM),)
+    if not narrow and not isinstance(line.threshold, Unavailable):
+        guessed = isinstance(line.threshold, Estimated)
+        out.append(Span(Shown(f"compacts at {'≈' if guessed else ''}{round_tokens(line.threshold.value)} · "), Tone.DIM, italic=guessed))
+    match line.forecast:
+        case Confirmed(value=n) | Estimated(value=n):
+            out.append(
+                Span(
+                    Shown(f"≈ {n:,} turn{'' if n == 1 else 's'}{' left' if narrow else ''}"),
+                    Tone.TEXT if wide else Tone.DIM,
+                    strong=wide,
+                    italic=True,
+                )
+            )
+            rate = value_of(gauge.rate) if gauge.rate is not None else None
+            if wide and rate is not None:
+                out.append(Span(Shown(f" at +{tokens(rate)}/turn"), Tone.DIM, italic=True))
+        case Unavailable(note=note):
+            out.append(Span(Shown(f"turns left — {'' if narrow else '(' + note + ')'}".rstrip()), Tone.DIM))
+    return tuple(out)
+
+
+def bar_spans(gauge: Gauge, width: int) -> tuple[Span, ...]:
+    """Return the stacked bar: categories, a hatched rest up to the provider's figure, the threshold as a tick.
+
+    Args:
+        gauge: What it shows.
+        width: Cells of the whole limit.
+    """
+    now = value_of(gauge.timeline.current)
+    limit = value_of(gauge.timeline.limit)
+    if now is None:
+        return (Span(Shown(EMPTY * width), Tone.DIM),)
+    base = limit.tokens if limit is not None else now
+    full = max(1 if now else 0, min(width, round(width * now / base))) if base else 0
+    cells: list[tuple[str, Tone]] = []
+    if gauge.shares is not None:
+        parts = [(s.category, s.tokens.value) for s in gauge.shares.shares if not isinstance(s.tokens, Unavailable) and s.tokens.value > 0]
+        total = sum(n for _, n in parts)
+        # an estimate above the provider's figure is scaled down to it: the bar's length is the provider's
+        whole = max(now, total)
+        ends: list[int] = []
+        reached = 0
+        for _, n in parts:
+            reached += n
+            ends.append(round(full * reached / whole) if whole else 0)
+        if gauge.shares.complete and ends:
+            ends[-1] = full
+        at = 0
+        for (category, _), end in zip(parts, ends, strict=True):
+            fill = fill_of(category, gauge.ascii_only)
+            cells.extend([(fill, TONES[category])] * (end - at))
+            at = max(at, end)
+    cells.extend(
+        [(HATCH if gauge.shares is not None else FULL, Tone.DIM if gauge.shares is not None else Tone.CONVERSATION)] * (full - len(cells))
+    )
+    cells.extend([(EMPTY, Tone.DIM)] * (width - len(cells)))
+    threshold = value_of(gauge.timeline.threshold)
+    if threshold is not None and limit is not None and threshold < limit.tokens:
+        cells[min(width - 1, int(width * threshold / limit.tokens))] = (TICK, Tone.WARN)
+    return merge(cells)
+
+
+def merge(cells: list[tuple[str, Tone]]) -> tuple[Span, ...]:
+    """Join neighbouring cells of one tone to spans."""
+    out: list[Span] = []
+    for text, tone in cells:
+        if out and out[-1].tone is tone:
+            out[-1] = Span(Shown(out[-1].text + text), tone)
+        else:
+            out.append(Span(Shown(text), tone))
+    return tuple(out)
+
+
+def _legend(gauge: Gauge, width: int, wide: bool) -> Line:
+    if gauge.shares is None:
+        return (pad(width),)
+    out: list[Span] = [pad(8 if wide else 1)]
+    missing: list[str] = []
+    for part in gauge.shares.shares:
+        name = part.category.value if wide else SHORT.get(part.category, part.category.value)
+        if part.category is Category.SETTINGS:
+            continue
+        if isinstance(part.tokens, Unavailable):
+            missing.append(name)
+            continue
+        out.append(Span(fill_of(part.category, gauge.ascii_only), TONES[part.category]))
+        out.append(Span(Shown(f" {name} "), Tone.DIM))
+        out.append(Span(Shown("≈" + tokens(part.tokens.value)), Tone.TEXT, italic=True))
+        out.append(pad(3 if wide else 2))
+    if missing:
+        words = (
+            "not recorded" if all(isinstance(s.tokens, Unavailable) for s in gauge.shares.shares if s.category.value in missing) else NONE
+        )
+        out.append(Span(HATCH, Tone.DIM))
+        names = ", ".join(missing)
+        out.append(Span(Shown(f" {names} — {words}" if wide else f" {names} —"), Tone.DIM))
+    right = _sum_words(gauge, gauge.shares) if wide else (Span(Shown(f"≈ {gauge.counter}"), Tone.DIM, italic=True),)
+    return fit(spread(out, (*right, pad(1)), width), width)
+
+
+def _sum_words(gauge: Gauge, shares: Shares) -> tuple[Span, ...]:
+    provider = value_of(gauge.timeline.current)
+    words = f"≈ by {gauge.counter}"
+    if shares.complete and provider:
+        off = 100 * (shares.sum - provider) / provider
+        words += f", sum {tokens(shares.sum)} = provider's {tokens(provider)} {'+' if off >= 0 else '−'} {abs(off):.1f} %"
+    return (Span(Shown(words), Tone.DIM, italic=True),)
+
+
+def smallest(gauge: Gauge) -> Shown:
+    """Return the gauge in a few cells: ``41k/200k 21%``."""
+    now, limit = value_of(gauge.timeline.current), value_of(gauge.timeline.limit)
+    if now is None:
+        return Shown(NONE if limit is None else f"{NONE}/{round_tokens(limit.tokens)}")
+    short = f"{now / 1000:.0f}k" if now >= 1000 else str(now)
+    if limit is None:
+        return Shown(f"{short}, limit ?")
+    return Shown(f"{short}/{round_tokens(limit.tokens)} {share(now, limit.tokens)}")

@@ -1,0 +1,181 @@
+"""The Text tab: what a turn said, only after it is asked for; before that, sizes and kinds alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
+from ctx_inspect.core.text.clock import time_of_day
+from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.views.figures import size
+from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
+
+TEXT_LIMIT = 20_000
+"""Characters of one text that are read and shown."""
+
+LINES_SHOWN = 2_000
+"""Lines of one text that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One text of a turn: where it lies and what it is.
+
+    Attributes:
+        who: ``you``, ``agent``, ``thinking``, ``call``, ``result``, ``media`` or a synthetic kind.
+        ref: Where the text lies.
+        size: UTF-8 bytes, where known.
+        name: A tool's name.
+        at: Epoch milliseconds of its message.
+        mime: Of media.
+    """
+
+    who: str
+    ref: Ref | None
+    size: int | None = None
+    name: Raw | None = None
+    at: int | None = None
+    mime: Raw | None = None
+
+
+_TONES = {"you": Tone.FOCUS, "agent": Tone.CONVERSATION, "thinking": Tone.DIM, "call": Tone.TOOLS, "result": Tone.TOOLS}
+_KINDS = {PartKind.TEXT: "agent", PartKind.REASONING: "thinking", PartKind.CALL: "call", PartKind.RESULT: "result", PartKind.MEDIA: "media"}
+
+
+def pieces_of(ledger: Ledger, turn: Turn) -> tuple[Piece, ...]:
+    """Return the texts of a turn in order, as far as the store tells where they lie.
+
+    The message list that holds most of the turn is taken: the next turn's first request carries all of it,
+    else what the next request would carry, else the turn's own last request (its answer stands apart).
+    """
+    messages = _messages(ledger, turn)
+    if messages:
+        out = [_piece(m, i) for m in messages for i in range(len(m.parts))]
+        carried = {m.row or m.id for m in messages}
+        out += [p for r in turn.requests if r.id not in carried and (p := _answer(r)) is not None]
+        return tuple(out)
+    own_input = [Piece("you", ref, at=turn.at) for ref in turn.input]
+    return (*own_input, *(p for r in turn.requests if (p := _answer(r)) is not None))
+
+
+def _messages(ledger: Ledger, turn: Turn) -> list[Message]:
+    lists: list[Sequence[Message]] = []
+    if turn.n < len(ledger.turns):
+        after = next((r.context for r in ledger.turns[turn.n].requests if r.context is not None), None)
+        if after is not None:
+            lists.append(after.messages.messages())
+    elif ledger.now is not None:
+        lists.append(ledger.now.messages.messages())
+    mine = next((r.context for r in reversed(turn.requests) if r.context is not None), None)
+    if mine is not None:
+        lists.append(mine.messages.messages())
+    following = ledger.turns[turn.n].ids if turn.n < len(ledger.turns) else ()
+    for messages in lists:
+        start = next((i for i, m in enumerate(messages) if (m.row or m.id) in turn.ids), None)
+        if start is None:
+            continue
+        stop = next((i for i in range(start + 1, len(messages)) if (messages[i].row or messages[i].id) in following), len(messages))
+        return list(messages[start:stop])
+    return []
+
+
+def _piece(message: Message, index: int) -> Piece:
+    part = message.parts[index]
+    who = _KINDS.get(part.kind, "other")
+    if part.kind is PartKind.TEXT and message.role.value == "user":
+        who = "you"
+    synthetic = part.synthetic or message.synthetic
+    if synthetic is not None:
+        who = synthetic.value
+    return Piece(who, part.ref, part.size, part.name, message.at, part.mime)
+
+
+def _answer(request: Request) -> Piece | None:
+    return Piece("agent", request.ref, at=request.at) if request.ref is not None and request.call else None
+
+
+def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Known[Raw]] | None, loading: bool = False) -> Sheet:
+    """Return the tab.
+
+    Args:
+        pieces: The turn's texts.
+        texts: What was read of them; ``None`` = not asked for, nothing is shown but kinds and sizes.
+        loading: More is being read.
+    """
+    rows: list[Row] = []
+    if not pieces:
+        rows.append(_note("  The store does not tell where the texts of this turn lie.", Tone.DIM))
+    elif texts is None:
+        rows.append(_note("  Text is hidden. v shows it here, from the agent's own store, until you leave this pane.", Tone.DIM))
+        rows.append(Row(kind=RowKind.BLANK))
+    for i, piece in enumerate(pieces):
+        rows.append(Row((Cell(_heading(piece)),), RowKind.HEAD, key=("piece", i)))
+        if texts is None:
+            continue
+        rows += _body(piece, texts)
+        rows.append(Row(kind=RowKind.BLANK))
+    if loading:
+        rows.append(_note("  reading…", Tone.DIM))
+    return Sheet((Column(NOTHING, 0),), tuple(rows))
+
+
+def _note(words: str, tone: Tone) -> Row:
+    return Row((Cell((Span(Shown(words), tone),)),), RowKind.NOTE)
+
+
+def _heading(piece: Piece) -> tuple[Span, ...]:
+    spans = [Span(own(" ")), Span(Shown(piece.who.ljust(9)), _TONES.get(piece.who, Tone.DIM), strong=True)]
+    if piece.name:
+        spans.append(Span(Shown(" " + terminal(piece.name, 60))))
+    if piece.mime:
+        spans.append(Span(Shown(" " + terminal(piece.mime, 40)), Tone.DIM))
+    facts = [str(time_of_day(piece.at))] if piece.at is not None else []
+    if piece.size is not None:
+        facts.append(size(piece.size))
+    spans.append(Span(Shown("  " + " · ".join(facts)), Tone.DIM))
+    return tuple(spans)
+
+
+def _body(piece: Piece, texts: Mapping[Ref, Known[Raw]]) -> list[Row]:
+    if piece.who == "media":
+        return [_note("   a media part: not shown", Tone.DIM)]
+    if piece.ref is None:
+        return [_note("   the store does not keep this text", Tone.DIM)]
+    found = texts.get(piece.ref)
+    if found is None:
+        return []
+    if isinstance(found, Unavailable):
+        return [_note("   — " + found.note, Tone.DIM)]
+    raw = value_of(found) or Raw("")
+    capped = len(raw) >= TEXT_LIMIT
+    lines = raw[:TEXT_LIMIT].replace("\r\n", "\n").split("\n")
+    tone = Tone.DIM if piece.who in {"thinking", "result"} else Tone.TEXT
+    # tabs are layout, not control: shown as blanks; everything else that a terminal would obey is made visible
+    out = [
+        Row(
+            (
+                Cell(
+                    (
+                        Span(
+                            Shown(
+                                "   "
+                                + terminal(
+                                    Raw(
+                                        line.replace("\t", "    "),
+                                    )
+                                )
+                            ),
+                            tone,
+                        ),
+                    )
+                ),
+            ),
+            RowKind.NOTE,
+        )
+        for line in lines[:LINES_SHOWN]
+    ]
+    if capped or len(lines) > LINES_SHOWN:
+        whole = f" of {size(piece.size)}" if piece.size is not None else ""
+        out.append(_note(f"   … the first {TEXT_LIMIT:,} characters{whole} are shown", Tone.DIM))
+    return out

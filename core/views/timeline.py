@@ -1,0 +1,306 @@
+"""The timeline: a line per turn, events as full-width lines between them, a turn's steps under it when opened.
+
+Made for a hundred thousand turns: nothing is kept per row but its place, and a line is made when it is drawn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ctx_inspect.core.budget import Limit, request_window
+from ctx_inspect.core.model import Estimated, Known, Request, Shown, Unavailable, value_of
+from ctx_inspect.core.text.clock import day, time_of_day
+from ctx_inspect.core.text.show import own
+from ctx_inspect.core.timeline import EventRow, Timeline, TurnRow
+from ctx_inspect.core.views.events import error_words, event_spans, event_tone, tool_words, what
+from ctx_inspect.core.views.figures import counted, delta_span, known, share, tokens
+from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_WORDS, RAILS, Rail, meter
+from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
+from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
+
+WIDE = 70
+"""From this width on the bar has ten cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnKey:
+    """Names a turn's line."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """Names the line of a step of an opened turn."""
+
+    n: int
+    id: str
+
+
+def turn_of(key: Hashable) -> int | None:
+    """Return the number of the turn that a line belongs to."""
+    return key.n if isinstance(key, TurnKey | StepKey) else None
+
+
+def rows_of_turn(row: TurnRow, other: tuple[Request, ...] = ()) -> tuple[Request, ...]:
+    """Return what stands under an opened turn: its steps and rows, then title, summary and compaction requests, by time."""
+    return tuple(sorted((*row.turn.requests, *other), key=lambda r: r.at)) if other else row.turn.requests
+
+
+class TimelineView:
+    """The lines of a timeline, whatever the width.
+
+    Attributes:
+        timeline: The rows.
+        opened: Numbers of the turns whose steps are shown.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        opened: frozenset[int] = frozenset(),
+        other: Mapping[int, tuple[Request, ...]] | None = None,
+        places: list[int] | None = None,
+    ) -> None:
+        """Index the rows.
+
+        Args:
+            timeline: The rows.
+            opened: Numbers of opened turns.
+            other: Requests that are no step, by turn.
+            places: The index of an earlier view of the same timeline, so that opening a turn costs nothing.
+        """
+        self.timeline, self.other = timeline, other or {}
+        self.opened = frozenset(n for n in opened if 0 < n <= len(timeline.turns))
+        self.places = [i for i, row in enumerate(timeline.rows) if isinstance(row, TurnRow)] if places is None else places
+        self._starts: list[int] = []
+        self._under: list[tuple[Request, ...]] = []
+        self._extra = [0]
+        for n in sorted(self.opened):
+            under = rows_of_turn(timeline.turns[n - 1], self.other.get(n, ()))
+            self._starts.append(self.places[n - 1] + self._extra[-1])
+            self._under.append(under)
+            self._extra.append(self._extra[-1] + len(under))
+        self._numbers = sorted(self.opened)
+        self._largest: int | None = None
+        first, last = (timeline.turns[0].turn.at, timeline.turns[-1].turn.at) if timeline.turns else (0, 0)
+        # Where the clock may have been set back in between, times carry their offset and need room (field report 28).
+        self.time_width = (
+            5 if last - first < 36 * 3_600_000 and len(time_of_day(last)) == len(time_of_day(first)) == 5 else _time_width(first, last)
+        )
+
+    def toggle(self, n: int, on: bool) -> TimelineView:
+        """Return the view with a turn opened or closed."""
+        return TimelineView(self.timeline, self.opened | {n} if on else self.opened - {n}, self.other, self.places)
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.timeline.rows) + self._extra[-1]
+
+    def at(self, index: int) -> TurnRow | EventRow | tuple[TurnRow, Request, bool]:
+        """Return what stands at a line: a turn, an event, or (turn, step, whether it is its last)."""
+        opened = bisect_right(self._starts, index - 1)
+        if opened:
+            under = self._under[opened - 1]
+            inside = index - self._starts[opened - 1] - 1
+            if inside < len(under):
+                return self.timeline.turns[self._numbers[opened - 1] - 1], under[inside], inside == len(under) - 1
+        return self.timeline.rows[index - self._extra[opened]]
+
+    def key(self, index: int) -> Hashable | None:
+        """Return the key of a line; events cannot be selected."""
+        match self.at(index):
+            case TurnRow(turn=turn):
+                return TurnKey(turn.n)
+            case EventRow():
+                return None
+            case (row, request, _):
+                return StepKey(row.turn.n, request.id)
+
+    def find(self, key: Hashable) -> int | None:
+        """Return where a turn or step stands; a step of a closed turn is found at its turn."""
+        if not isinstance(key, TurnKey | StepKey) or not 0 < key.n <= len(self.timeline.turns):
+            return None
+        before = bisect_right(self._numbers, key.n - 1)
+        index = self.places[key.n - 1] + self._extra[before]
+        if isinstance(key, StepKey) and key.n in self.opened:
+            for inside, request in enumerate(self._under[self._numbers.index(key.n)]):
+                if request.id == key.id:
+                    return index + 1 + inside
+        return index
+
+    def largest(self) -> int:
+        """Return the largest window of the session, tokens: what bars are measured by where the limit is unknown."""
+        if self._largest is None:
+            self._largest = max((value_of(t.window) or 0 for t in self.timeline.turns), default=0)
+        return self._largest
+
+    def sized(self, width: int) -> TimelineLines:
+        """Return the lines for a width."""
+        return TimelineLines(self, width)
+
+
+@lru_cache(maxsize=64)
+def _time_width(first: int, last: int) -> int:
+    """Return 12 where some hour between two moments is shown twice by the local clock, else 5."""
+    hour = 3_600_000
+    span = last - first
+    if span > 400 * 24 * hour:
+        return 12
+    moment = first - first % hour
+    previous = moment
+    while moment <= last:
+        # a set-back clock shows as an offset in the time's text within two hours of it; looking hourly finds it
+        if len(time_of_day(moment)) > 5:
+            return 12
+        previous, moment = moment, moment + hour
+    return 12 if len(time_of_day(last)) > 5 or len(time_of_day(previous)) > 5 else 5
+
+
+class TimelineLines:
+    """A timeline at one width."""
+
+    def __init__(self, view: TimelineView, width: int) -> None:
+        """Choose the columns.
+
+        Args:
+            view: The rows.
+            width: Cells.
+        """
+        self.view, self.width = view, width
+        self.bar = 10 if width >= WIDE else 7
+        number = max(4, len(str(len(view.timeline.turns))))
+        based = not isinstance(view.timeline.limit, Unavailable)
+        self.columns = (
+            Column(NOTHING, 2),
+            Column(own("turn"), number, right=True),
+            Column(own("time"), view.time_width + 1, right=True, leaves=4),
+            Column(own(" window" if based else " of max"), self.bar + 1, leaves=5),
+            Column(NOTHING, 4, right=True),
+            Column(own("tokens"), 8, right=True, leaves=3),
+            Column(own("Δ"), 8, right=True, leaves=6),
+            Column(own("st"), 3, right=True, leaves=2),
+            Column(own(" what"), 0, leaves=1),
+        )
+        self.chosen = choose(self.columns, width, gap=1)
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.view)
+
+    def key(self, index: int) -> Hashable | None:
+        """Return the key of a line."""
+        return self.view.key(index)
+
+    def find(self, key: Hashable) -> int | None:
+        """Return where a key's line stands."""
+        return self.view.find(key)
+
+    def head(self) -> Line | None:
+        """Return the headings."""
+        return columns_line([Cell((Span(c.title, Tone.DIM),), c.right) for c in self.columns], self.columns, self.chosen, gap=1)
+
+    def line(self, index: int) -> Line:
+        """Return a line."""
+        match self.view.at(index):
+            case TurnRow() as row:
+                return columns_line(self._turn(row), self.columns, self.chosen, gap=1)
+            case EventRow(mark=mark):
+                return fit(
+                    (Span(own(" ")), *event_line(event_spans(mark, self.width >= WIDE), self.width - 1, event_tone(mark))), self.width
+                )
+            case (row, request, last):
+                return columns_line(self._step(row, request, last), self.columns, self.chosen, gap=1)
+
+    def _turn(self, row: TurnRow) -> list[Cell]:
+        turn = row.turn
+        tone = Tone.DIM if turn.inherited else Tone.TEXT
+        return [
+            Cell((Span(own(" ")), rail_span(row.tier))),
+            Cell((Span(Shown(str(turn.n)), tone),)),
+            Cell((Span(time_of_day(turn.at), Tone.DIM),)),
+            Cell(self._meter(row.window, row.limit)),
+            Cell((percent(row.window, row.limit),)),
+            Cell((known(row.window, tokens, tone),)),
+            Cell((delta_span(row.delta) if turn.n > 1 else Span(NOTHING),)),
+            Cell((Span(Shown(str(row.steps)), Tone.DIM),)),
+            Cell((Span(own(" ")), *((Span(own("copied · "), Tone.DIM),) if turn.inherited else ()), *what(row))),
+        ]
+
+    def _step(self, row: TurnRow, request: Request, last: bool) -> list[Cell]:
+        window = request_window(request)
+        number = str(request.step) if request.step is not None else EMPTY
+        return [
+            Cell((Span(own("  ")),)),
+            Cell((Span(Shown((LAST_BRANCH if last else BRANCH) + number.rjust(2)), Tone.DIM),)),
+            Cell((Span(time_of_day(request.at), Tone.DIM),)),
+            Cell(self._meter(window, row.limit, Tone.DIM)),
+            Cell((percent(window, row.limit, Tone.DIM),)),
+            Cell((known(window, tokens, Tone.DIM),)),
+            Cell(),
+            Cell(),
+            Cell((Span(own(" ")), *step_words(request))),
+        ]
+
+    def _meter(self, window: Known[int], limit: Known[Limit], tone: Tone = Tone.CONVERSATION) -> tuple[Span, ...]:
+        n, most = value_of(window), value_of(limit)
+        base = most.tokens if most is not None else self.view.largest()
+        if n is None or not base:
+            return (Span(Shown(" " + EMPTY * self.bar), Tone.DIM),)
+        full = meter(n / base, self.bar)
+        return (Span(own(" ")), Span(Shown(full), tone), Span(Shown(EMPTY * (self.bar - len(full))), Tone.DIM))
+
+
+def percent(window: Known[int], limit: Known[Limit], tone: Tone = Tone.TEXT) -> Span:
+    """Return the window's share of its limit; no base, no percentage."""
+    n, most = value_of(window), value_of(limit)
+    if n is None or most is None:
+        return Span(NONE, Tone.DIM)
+    guessed = isinstance(window, Estimated) or isinstance(limit, Estimated)
+    return Span(share(n, most.tokens), Tone.DIM if guessed else tone, italic=guessed)
+
+
+def rail_span(tier: Known[str]) -> Span:
+    """Return the rail's sign: does the model still have this turn."""
+    name = value_of(tier)
+    rail = RAILS.get(name or "", Rail.UNKNOWN)
+    return Span(Shown(rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM)
+
+
+def rail_legend() -> Line:
+    """Return what the rail's signs mean."""
+    out: list[Span] = []
+    for name, rail in RAILS.items():
+        out.append(Span(Shown(("  " if out else " ") + rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
+        out.append(Span(Shown(" " + RAIL_WORDS[name]), Tone.DIM))
+    return tuple(out)
+
+
+def step_words(request: Request) -> tuple[Span, ...]:
+    """Return what a step did: its purpose where it is no step, its failure, the tools it called."""
+    out: list[Span] = []
+    if request.purpose.value != "primary":
+        out.append(Span(Shown(f"{request.purpose.value} request"), Tone.DIM, italic=True))
+    elif not request.call:
+        out.append(Span(own("no model call"), Tone.DIM, italic=True))
+    failed = error_words(request)
+    if failed is not None:
+        out.append(Span(failed, Tone.WARN))
+    elif request.finish is None and request.call and request.done is None:
+        out.append(Span(own("running"), Tone.DIM))
+    if request.tools:
+        out.append(Span(tool_words(request.tools), Tone.DIM))
+    if request.children:
+        out.append(Span(counted(len(request.children), "subagent"), Tone.TEXT))
+    spaced: list[Span] = []
+    for span in out:
+        spaced.extend((Span(own(" · "), Tone.DIM), span) if spaced else (span,))
+    return tuple(spaced)
+
+
+def day_of(row: TurnRow) -> Shown:
+    """Return the local date of a turn."""
+    return day(row.turn.at)

@@ -1,0 +1,302 @@
+"""A scrolling pane of lines with a cursor, on the line API: a line is made when it is drawn, nothing is kept per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from ctx_inspect.core.views.glyphs import MARK
+from ctx_inspect.core.views.layout import Lines
+from ctx_inspect.core.views.sheet import Tone
+from ctx_inspect.widgets.tones import SELECTED, SELECTED_BLURRED, Toned
+from rich.segment import Segment
+from textual import events
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+Content = Callable[[int], Lines]
+"""Lays the pane's lines out for a width."""
+
+STRIPS_KEPT = 1_000
+
+
+class LinesView(Toned, ScrollView, can_focus=True):
+    """Draws lines; the cursor moves over those that have a key.
+
+    The selection is a key, not a place: what comes in above or below never moves it.
+    """
+
+    DEFAULT_CSS = """
+    LinesView { height: 1fr; width: 1fr; scrollbar-size: 0 0; overflow-x: hidden; overflow-y: scroll; }
+    """
+
+    class Selected(Message):
+        """The cursor stands on another line, by a key or the mouse.
+
+        Attributes:
+            view: The pane.
+            key: The line's key.
+        """
+
+        def __init__(self, view: LinesView, key: Hashable) -> None:
+            """Make the message."""
+            super().__init__()
+            self.view, self.key = view, key
+
+        @property
+        def control(self) -> LinesView:
+            """The pane."""
+            return self.view
+
+    class Opened(Selected):
+        """A line was double-clicked."""
+
+    def __init__(self, *, id: str | None = None, cursor: bool = True) -> None:
+        """Make an empty pane.
+
+        Args:
+            id: Of the widget.
+            cursor: Whether lines can be selected; without, keys scroll.
+        """
+        super().__init__(id=id)
+        self._content: Content | None = None
+        self._lines: Lines | None = None
+        self._width = 0
+        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(STRIPS_KEPT)
+        self._with_cursor = cursor
+        self.selected: Hashable | None = None
+        self.cursor = -1
+
+    # --- content -------------------------------------------------------------------------------------------
+
+    def show(self, content: Content, keep: bool = True) -> None:
+        """Show other lines.
+
+        Args:
+            content: Lays them out for a width.
+            keep: Keep selection and scroll position; else start at the top.
+        """
+        self._content = content
+        if not keep:
+            self.selected, self.cursor = None, -1
+            self.put_top(0)
+        self._lay()
+
+    def lines(self) -> Lines | None:
+        """Return the lines at the present width."""
+        return self._lines
+
+    def _lay(self) -> None:
+        self._strips.clear()
+        self._width = self.size.width
+        if self._content is None or self._width <= 0:
+            self._lines = None
+            return
+        top = self._top_key()
+        self._lines = self._content(self._width)
+        self._head = 0 if self._lines.head() is None else 1
+        self.virtual_size = Size(self._width, len(self._lines) + self._head)
+        self._place(top)
+        self.refresh()
+
+    def _top_key(self) -> tuple[Hashable, int] | None:
+        """Return a key that is on the screen and its distance from the top, to hold the picture still."""
+        lines = self._lines
+        if lines is None:
+            return None
+        first = int(self.scroll_offset.y)
+        for index in range(first, min(len(lines), first + self.size.height)):
+            key = lines.key(index)
+            if key is not None:
+                return key, index - first
+        return None
+
+    def _place(self, top: tuple[Hashable, int] | None) -> None:
+        lines = self._lines
+        if lines is None:
+            return
+        if top is not None:
+            index = lines.find(top[0])
+            if index is not None and index - top[1] != int(self.scroll_offset.y):
+                self.put_top(index - top[1])
+        if self.selected is not None:
+            found = lines.find(self.selected)
+            if found is None:
+                self.cursor = self._nearest(min(max(self.cursor, 0), len(lines) - 1), 1) if len(lines) else -1
+                self.selected = lines.key(self.cursor) if self.cursor >= 0 else None
+            else:
+                self.cursor = found
+        limit = max(0, len(lines) + self._head - max(1, self.size.height))
+        if int(self.scroll_offset.y) > limit:
+            self.put_top(limit)
+
+    def put_top(self, y: int) -> None:
+        """Put a line at the top, at once."""
+        self.scroll_to(y=max(0, y), animate=False, force=True, immediate=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out anew where the width changed; keep the cursor in sight."""
+        if self.size.width != self._width:
+            self._lay()
+        if self.cursor >= 0:
+            self.reveal()
+
+    def notify_style_update(self) -> None:
+        """Draw anew when the theme changes."""
+        if hasattr(self, "_strips"):
+            self._strips.clear()
+        super().notify_style_update()
+
+    # --- cursor --------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> int:
+        """Lines that are seen at once."""
+        return max(1, self.size.height - (self._head if self._lines is not None else 0))
+
+    def _nearest(self, index: int, step: int) -> int:
+        """Return the nearest line that can be selected, looking on in the direction of ``step`` first; -1 = none."""
+        lines = self._lines
+        if lines is None:
+            return -1
+        for direction in (step, -step):
+            at = index
+            while 0 <= at < len(lines):
+                if lines.key(at) is not None:
+                    return at
+                at += direction
+        return -1
+
+    def move(self, by: int) -> None:
+        """Move the cursor by lines (without a cursor: scroll)."""
+        lines = self._lines
+        if lines is None or not len(lines):
+            return
+        if not self._with_cursor:
+            self.put_top(int(self.scroll_offset.y) + by)
+            return
+        step = 1 if by > 0 else -1
+        start = self.cursor if self.cursor >= 0 else (-1 if by > 0 else len(lines))
+        target = max(0, min(len(lines) - 1, start + by))
+        index = self._nearest(target, step)
+        if index == self.cursor or index < 0:
+            # nothing to select further on: let words at the end be read
+            self.put_top(int(self.scroll_offset.y) + by)
+            return
+        self._go(index)
+
+    def go_first(self) -> None:
+        """Go to the first line."""
+        if self._with_cursor and (index := self._nearest(0, 1)) >= 0:
+            self._go(index)
+        self.put_top(0)
+
+    def go_last(self) -> None:
+        """Go to the last line."""
+        lines = self._lines
+        if lines is None:
+            return
+        if self._with_cursor and (index := self._nearest(len(lines) - 1, -1)) >= 0:
+            self._go(index)
+        self.put_top(len(lines) + self._head - self.size.height)
+
+    def select(self, key: Hashable, quiet: bool = False) -> bool:
+        """Put the cursor on a key.
+
+        Args:
+            key: The line's key.
+            quiet: Post nothing.
+
+        Returns:
+            Whether the line is there.
+        """
+        index = self._lines.find(key) if self._lines is not None else None
+        if index is None:
+            self.selected = key
+            return False
+        self._go(index, quiet)
+        return True
+
+    def _go(self, index: int, quiet: bool = False) -> None:
+        lines = self._lines
+        if lines is None:
+            return
+        for old in {self.cursor, index}:
+            self._drop(old)
+        changed = lines.key(index) != self.selected
+        self.cursor, self.selected = index, lines.key(index)
+        self.reveal()
+        self.refresh()
+        if changed and not quiet and self.selected is not None:
+            self.post_message(self.Selected(self, self.selected))
+
+    def reveal(self) -> None:
+        """Scroll so that the cursor is seen."""
+        top, page = int(self.scroll_offset.y), self.page
+        if self.cursor < top:
+            self.put_top(self.cursor)
+        elif self.cursor >= top + page:
+            self.put_top(self.cursor - page + 1)
+
+    def _drop(self, index: int) -> None:
+        for state in (0, 1, 2):
+            self._strips.discard((index, state))
+
+    def hidden_below(self) -> int:
+        """Return how many lines are below the last one seen."""
+        return 0 if self._lines is None else max(0, len(self._lines) - int(self.scroll_offset.y) - self.page)
+
+    # --- drawing -------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """Return the line at a place on the screen."""
+        lines, width = self._lines, self.size.width
+        if lines is None or width != self._width:
+            return Strip.blank(width, self.style_of(Tone.TEXT))
+        if self._head and y == 0:
+            head = lines.head()
+            return self.strip_of(head or (), width)
+        index = int(self.scroll_offset.y) + y - self._head
+        if not 0 <= index < len(lines):
+            return Strip.blank(width, self.style_of(Tone.TEXT))
+        state = 0 if index != self.cursor or not self._with_cursor else (2 if self.has_focus else 1)
+        cached = self._strips.get((index, state))
+        if cached is None:
+            cached = self._strip(lines, index, state, width)
+            self._strips[(index, state)] = cached
+        return cached
+
+    def _strip(self, lines: Lines, index: int, state: int, width: int) -> Strip:
+        ground = ("", SELECTED_BLURRED, SELECTED)[state]
+        strip = self.strip_of(lines.line(index), width, ground)
+        if not state:
+            return strip
+        mark = Segment(">" if Toned.ascii_only else MARK, self.style_of(Tone.FOCUS if state == 2 else Tone.DIM, strong=True, ground=ground))
+        return Strip.join([Strip([mark]), strip.crop(1)]).adjust_cell_length(width)
+
+    def on_focus(self) -> None:
+        """Show that keys go here."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Show that keys go elsewhere."""
+        self.refresh()
+
+    # --- mouse ---------------------------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the clicked line; a second click opens it."""
+        lines = self._lines
+        if lines is None:
+            return
+        index = int(self.scroll_offset.y) + event.y - self._head
+        if event.y < self._head or not 0 <= index < len(lines) or lines.key(index) is None:
+            return
+        event.stop()
+        self._go(index)
+        if event.chain == 2 and self.selected is not None:
+            self.post_message(self.Opened(self, self.selected))
+
+    _head = 0
