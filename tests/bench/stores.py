@@ -84,8 +84,9 @@ def opencode(path: Path, scale: float = 1.0, *, title: str = "", parts: int = 12
         count = db.db.execute("SELECT (SELECT COUNT(*) FROM message), (SELECT COUNT(*) FROM part)").fetchone()
     if log:
         _events(path, sorted(ids), events)
-    assert abs(count[0] - messages) < messages / 4, f"{count[0]} messages instead of {messages}"
-    assert abs(count[1] - all_parts) < all_parts / 4, f"{count[1]} parts instead of {all_parts}"
+    slack = 4 if scale >= 0.1 else 2  # one session never shrinks
+    assert abs(count[0] - messages) < messages / slack, f"{count[0]} messages instead of {messages}"
+    assert abs(count[1] - all_parts) < all_parts / slack, f"{count[1]} parts instead of {all_parts}"
     return big_id
 
 
