@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import time
+from typing import ClassVar
 
 from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.app import Start
 from ctx_inspect.app.desk import Desk, Listed, News, Read, Texts
-from ctx_inspect.app.layout import SESSIONS_WIDTH, Arrangement, arrange
+from ctx_inspect.app.layout import Arrangement, arrange
 from ctx_inspect.app.panes.detail import TABS, DetailPane
 from ctx_inspect.app.panes.frame import EmptyPane, FootBand, HeadBand, ProblemBand
 from ctx_inspect.app.panes.sessions import SessionsPane
@@ -25,6 +26,7 @@ from ctx_inspect.widgets.tones import Toned
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 
 SETTLE = 0.3
@@ -35,7 +37,7 @@ class Inspector(Actions):
     """The terminal interface."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = keymap.bindings()
+    BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
     CSS = """
     Screen { background: $ground; color: $tone--text; }
     #body, #main { height: 1fr; width: 1fr; }
@@ -252,7 +254,7 @@ class Inspector(Actions):
         main.set_class(not found.side, "stacked")
         self.turns.styles.width = found.timeline_size or "1fr" if found.side else "1fr"
         self.turns.styles.height = found.timeline_size or "1fr" if not found.side else "1fr"
-        self.drawer.styles.width = SESSIONS_WIDTH if not found.drawer else "1fr"
+        self.drawer.styles.width = found.sessions_size or "1fr"
         self.turns.legend.display, self.detail.chart.display, self.foot.display = found.legend, found.chart, found.footer
         for pane in (self.turns, self.detail, self.drawer):
             pane.title.display = found.titles
@@ -269,7 +271,7 @@ class Inspector(Actions):
         self.turns.display, self.detail.display = found.timeline, found.detail
         self.divider.display = found.side and found.timeline and found.detail
         self.drawer.display = found.sessions and not empty
-        self.second.display = found.sessions and not found.drawer and not empty
+        self.second.display = found.sessions and found.timeline | found.detail and not empty
         if empty and self.focused is not self.empty:
             self.empty.focus()
         elif not empty and self.focused is None:

@@ -16,7 +16,7 @@ GAUGE_FROM = 10
 """From this height on the gauge has its own line."""
 LEGEND_FROM = 50
 CHART_FROM = 36
-SESSIONS_WIDTH = 34
+SESSIONS_WIDTH, DRAWER_WIDTH = 34, 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Arrangement:
         timeline: The timeline is seen.
         detail: The detail is seen.
         sessions: The sessions are seen.
-        drawer: They cover the rest.
+        drawer: They were asked for and go again.
+        sessions_size: Cells of the sessions' width; 0 = all.
         titles: Panes have titles.
         footer: There is a footer.
         legend: The rail is explained below the timeline.
@@ -43,6 +44,7 @@ class Arrangement:
     detail: bool
     sessions: bool
     drawer: bool
+    sessions_size: int
     titles: bool
     footer: bool
     legend: bool
@@ -65,16 +67,18 @@ def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focuse
     header = 3 if width >= SIDE_FROM and height >= 20 else 2 if height >= GAUGE_FROM else 1
     footer = height >= BARE_BELOW
     single = height < ONE_PANE_BELOW
-    covered = drawer and not column
+    beside = drawer and not column and side and height >= ONE_PANE_BELOW
+    covered = drawer and not column and not beside
     only_detail = whole or (single and detail_focused)
     timeline = not covered and not only_detail
     detail = not covered and (only_detail or not single)
     body = height - header - (1 if footer else 0)
+    wide = SESSIONS_WIDTH if column else DRAWER_WIDTH if beside else 0
     size = 0
     if timeline and detail:
         if side:
-            room = width - (SESSIONS_WIDTH + 1 if column else 0)
-            size = max(50, min(96, round(room * (0.5 if column else 0.44))))
+            room = width - (wide + 1 if wide else 0)
+            size = max(34, min(96, round(room * (0.5 if column else 0.44))))
         else:
             size = max(5, round(body * 0.44))
     return Arrangement(
@@ -82,8 +86,9 @@ def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focuse
         header,
         timeline,
         detail,
-        column or covered,
-        covered,
+        column or beside or covered,
+        beside or covered,
+        wide,
         height >= BARE_BELOW,
         footer,
         height >= LEGEND_FROM and timeline,

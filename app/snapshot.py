@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ctx_inspect.core.budget import Count, Sent, Shares, growth, request_window, sent, shares, steps_of
-from ctx_inspect.core.model import Context, Known, Ledger, Model, PartKind, Request, Unavailable, Window, value_of
+from ctx_inspect.core.measure import calibrated_on
+from ctx_inspect.core.model import Known, Ledger, Model, Request, Unavailable, Window
 from ctx_inspect.core.sources.base import Source
-from ctx_inspect.core.text.tokens import BytesCounter, calibrated
+from ctx_inspect.core.text.tokens import BytesCounter
 from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
 from ctx_inspect.core.views.gauge import Gauge
 from ctx_inspect.core.views.timeline import TimelineView
-
-LOOK_BACK = 10
-"""Requests that the counter is calibrated on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
 
     rows = timeline(ledger, window_for)
     newest = _newest(ledger)
-    counter = counter_of(ledger)
+    counter = calibrated_on(ledger)
     parts = None
     if newest is not None and newest.context is not None:
         parts = shares(newest.context, request_window(newest), count_by(counter), counter.name)
@@ -102,33 +100,3 @@ def last_request(row: TurnRow) -> Request | None:
         if not isinstance(request_window(step), Unavailable):
             return step
     return steps[-1] if steps else None
-
-
-def counter_of(ledger: Ledger) -> BytesCounter:
-    """Return the estimator with this session's own ratio, where the store holds all that was sent; else the plain one."""
-    pairs: list[tuple[int, int]] = []
-    for turn in reversed(ledger.turns):
-        if len(pairs) >= LOOK_BACK:
-            break
-        for step in reversed(steps_of(turn)):
-            tokens = value_of(request_window(step))
-            size = _size(step.context) if step.context is not None and tokens else None
-            if tokens and size:
-                pairs.append((size, tokens))
-                break
-            if step.context is not None and size is None:
-                return calibrated(list(reversed(pairs)))
-    return calibrated(list(reversed(pairs)))
-
-
-def _size(context: Context) -> int | None:
-    """Return the bytes of all that was sent, or ``None`` where a category is unavailable or a part has no size."""
-    if any(c.grade == "unavailable" for c in context.coverage.values()) or not context.coverage:
-        return None
-    total = sum(item.size or 0 for item in context.items)
-    for message in context.messages:
-        for part in message.parts:
-            if part.kind is PartKind.MEDIA or part.size is None:
-                return None
-            total += part.size
-    return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def picture(strips: Iterable[Strip], width: int, ground: str, ink: str, title: s
         x = 0
         for segment in strip:
             wide = cells(segment.text)
-            _add(boxes, texts, segment, x, y, wide, ink)
+            _add(boxes, texts, segment, x, y, wide, ink, cells)
             x += wide
     w, h = width * CELL_W + 24, len(lines) * CELL_H + 50
     head = (
@@ -51,7 +52,7 @@ def picture(strips: Iterable[Strip], width: int, ground: str, ink: str, title: s
         f"<title>{xml(Raw(title))}</title>"
         f'<rect width="100%" height="100%" rx="8" fill="{ground}"/>'
         '<circle cx="20" cy="18" r="6" fill="#ff5f57"/><circle cx="40" cy="18" r="6" fill="#febc2e"/><circle cx="60" cy="18" r="6" fill="#28c840"/>'
-        f'<g transform="translate(12 36)" font-family="{xml(Raw(FONT))}" font-size="14" xml:space="preserve">'
+        f'<g transform="translate(12 36)" font-family="{xml(Raw(FONT))}" font-size="14" xml:space="preserve" shape-rendering="crispEdges">'
     )
     return head + "\n".join([*boxes, *texts]) + "</g></svg>\n"
 
@@ -65,29 +66,45 @@ def _hex(color: object) -> str | None:
     return None
 
 
-def _add(boxes: list[str], texts: list[str], segment: Segment, x: int, y: int, wide: int, ink: str) -> None:
+_EIGHTHS = {c: (i + 1) / 8 for i, c in enumerate("▏▎▍▌▋▊▉█")}
+_RISING = {c: (i + 1) / 8 for i, c in enumerate("▁▂▃▄▅▆▇")}
+_BLOCKS = re.compile("([▏▎▍▌▋▊▉█▁▂▃▄▅▆▇]+)")
+
+
+def _add(boxes: list[str], texts: list[str], segment: Segment, x: int, y: int, wide: int, ink: str, cells: Callable[[str], int]) -> None:
     style = segment.style
     fore, back = (_hex(style.color), _hex(style.bgcolor)) if style is not None else (None, None)
     if style is not None and style.reverse:
         fore, back = back, fore or ink
     if back is not None:
-        boxes.append(
-            f'<rect x="{x * CELL_W:.1f}" y="{y * CELL_H:.1f}" width="{wide * CELL_W + 0.3:.1f}" height="{CELL_H + 0.3:.1f}" fill="{back}"/>'
-        )
-    text = segment.text
-    stripped = text.strip(" ")
-    if not stripped:
-        return
-    x += len(text) - len(text.lstrip(" "))
-    wide -= len(text) - len(stripped)
+        boxes.append(_rect(x, y, wide, 0, 1, back))
     marks = f' fill="{fore or ink}"'
     if style is not None and style.bold:
         marks += ' font-weight="bold"'
     if style is not None and style.italic:
         marks += ' font-style="italic"'
-    texts.append(
-        f'<text x="{x * CELL_W:.1f}" y="{y * CELL_H + BASELINE:.1f}" textLength="{wide * CELL_W:.1f}"{marks}>{xml(Raw(stripped))}</text>'
-    )
+    # fonts leave seams between block characters: they are drawn as what they are
+    for run in _BLOCKS.split(segment.text):
+        size = cells(run)
+        if _BLOCKS.fullmatch(run):
+            texts.extend(_block(char, x + i, y, fore or ink) for i, char in enumerate(run))
+        elif stripped := run.strip(" "):
+            start = x + len(run) - len(run.lstrip(" "))
+            length = (size - (len(run) - len(stripped))) * CELL_W
+            texts.append(
+                f'<text x="{start * CELL_W:.1f}" y="{y * CELL_H + BASELINE:.1f}" textLength="{length:.1f}"{marks}>{xml(Raw(stripped))}</text>'
+            )
+        x += size
+
+
+def _block(char: str, x: int, y: int, fill: str) -> str:
+    if char in _EIGHTHS:
+        return _rect(x, y, _EIGHTHS[char], 0, 1, fill)
+    return _rect(x, y, 1, 1 - _RISING[char], _RISING[char], fill)
+
+
+def _rect(x: int, y: int, wide: float, top: float, high: float, fill: str) -> str:
+    return f'<rect x="{x * CELL_W:.1f}" y="{(y + top) * CELL_H:.1f}" width="{wide * CELL_W + 0.2:.1f}" height="{high * CELL_H + 0.2:.1f}" fill="{fill}"/>'
 
 
 def export(app: App[Any], title: str) -> str:

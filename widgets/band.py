@@ -74,13 +74,13 @@ class Band(Toned):
 
         Args:
             draw: What it shows.
-            raised: Use the band's background.
+            raised: Its first line has the band's background.
             id: Of the widget.
         """
         super().__init__(id=id)
         self._draw = draw
         self._drawn: tuple[int, Drawing] | None = None
-        self._ground = BAND if raised else ""
+        self._raised = raised
 
     def show(self, draw: Draw) -> None:
         """Show something else."""
@@ -102,7 +102,7 @@ class Band(Toned):
     def render_line(self, y: int) -> Strip:
         """Return a line of the band."""
         lines = self.drawing().lines
-        return self.strip_of(lines[y] if y < len(lines) else (), self.size.width, self._ground)
+        return self.strip_of(lines[y] if y < len(lines) else (), self.size.width, BAND if self._raised and y == 0 else "")
 
     def on_click(self, event: events.Click) -> None:
         """Say which zone was clicked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import ClassVar
 
 from ctx_inspect.core.views.glyphs import MARK
 from ctx_inspect.core.views.layout import Lines
@@ -10,6 +11,7 @@ from ctx_inspect.core.views.sheet import Tone
 from ctx_inspect.widgets.tones import SELECTED, SELECTED_BLURRED, Toned
 from rich.segment import Segment
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.message import Message
@@ -31,6 +33,15 @@ class LinesView(Toned, ScrollView, can_focus=True):
     DEFAULT_CSS = """
     LinesView { height: 1fr; width: 1fr; scrollbar-size: 0 0; overflow-x: hidden; overflow-y: scroll; }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "next line", show=False, id="down"),
+        Binding("k,up", "move(-1)", "line before", show=False, id="up"),
+        Binding("g,home", "first", "first line", show=False, id="first"),
+        Binding("G,end", "last", "last line", show=False, id="last"),
+        Binding("ctrl+d,pagedown", "page(1)", "half a page down", show=False, id="half_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "half a page up", show=False, id="half_up"),
+    ]
 
     class Selected(Message):
         """The cursor stands on another line, by a key or the mouse.
@@ -155,6 +166,22 @@ class LinesView(Toned, ScrollView, can_focus=True):
     def page(self) -> int:
         """Lines that are seen at once."""
         return max(1, self.size.height - (self._head if self._lines is not None else 0))
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by lines."""
+        self.move(by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by half a page."""
+        self.move(direction * max(1, self.page // 2))
+
+    def action_first(self) -> None:
+        """Go to the first line."""
+        self.go_first()
+
+    def action_last(self) -> None:
+        """Go to the last line."""
+        self.go_last()
 
     def _nearest(self, index: int, step: int) -> int:
         """Return the nearest line that can be selected, looking on in the direction of ``step`` first; -1 = none."""

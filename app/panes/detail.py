@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import request_window, shares
 from ctx_inspect.core.model import Category, Known, Raw, Ref, Shown
 from ctx_inspect.core.text.show import own
-from ctx_inspect.core.views.budget import BudgetView, budget_sheet
+from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
-from ctx_inspect.core.views.layout import fit, lay, line_width, pad, rule
+from ctx_inspect.core.views.layout import Lines, fit, lay, line_width, pad, rule
 from ctx_inspect.core.views.sheet import Sheet, Span, Tone
 from ctx_inspect.core.views.steps import steps_sheet
 from ctx_inspect.core.views.text import pieces_of, text_sheet
@@ -24,9 +23,8 @@ from textual.containers import Vertical
 from textual.message import Message
 
 TABS = {"budget": (2, "Budget"), "steps": (5, "Steps"), "text": (6, "Text")}
+LEAST = {"budget": NAME_LEAST, "steps": 30, "text": 8}
 CHART_HEIGHT = 13
-CHART_FROM = 30
-"""Lines that the pane must have before the chart takes some."""
 
 
 class DetailPane(Vertical):
@@ -123,16 +121,22 @@ class DetailPane(Vertical):
         """Lay everything out anew."""
         self.title.show(self._title)
         self.chart.show(self._chart)
-        sheet = self.sheet()
-        self.lines.show(partial(lay, sheet, gap=1), keep)
+        self.lines.show(self._lay, keep)
 
-    def sheet(self) -> Sheet:
-        """Return the tab as a sheet."""
+    def _lay(self, width: int) -> Lines:
+        return lay(self.sheet(width), width, gap=1, least=LEAST[self.tab])
+
+    def sheet(self, width: int = 100) -> Sheet:
+        """Return the tab as a sheet.
+
+        Args:
+            width: Cells that it will be laid out to.
+        """
         row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
         if self.snapshot is None or row is None:
             return Sheet((), ())
         make: Mapping[str, Callable[[], Sheet]] = {
-            "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn)),  # type: ignore[arg-type]
+            "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn), width),  # type: ignore[arg-type]
             "steps": lambda: steps_sheet(row, self.snapshot.ledger.other.get(row.turn.n, ())),  # type: ignore[union-attr]
             "text": lambda: text_sheet(pieces_of(self.snapshot.ledger, row.turn), self._revealed, self._waiting),  # type: ignore[union-attr]
         }

@@ -24,7 +24,7 @@ class HeadBand(Band):
 
     def __init__(self) -> None:
         """Make an empty header."""
-        super().__init__(self._lines_for, id="head")
+        super().__init__(self._lines_for, raised=True, id="head")
         self.header, self.gauge, self.lines = Header(None), None, 3
 
     def set(self, header: Header, gauge: Gauge | None, lines: int) -> None:

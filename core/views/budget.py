@@ -14,7 +14,13 @@ from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 
-BAR = 16
+BAR, BAR_NARROW = 16, 10
+WIDE = 84
+"""From this width on bars are longer and the evidence is spelled out."""
+
+NAME_LEAST = 20
+"""Cells of the names before other columns leave."""
+
 ITEMS_SHOWN = 12
 """Items shown per category, the fattest first; the rest is one line."""
 
@@ -46,8 +52,14 @@ class BudgetView:
     opened: frozenset[Category] = frozenset()
 
 
-def budget_sheet(view: BudgetView) -> Sheet:
-    """Return the tab as a sheet of (name, bar, tokens, share, evidence)."""
+def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
+    """Return the tab as a sheet of (name, bar, tokens, share, evidence).
+
+    Args:
+        view: What it shows.
+        width: Cells that it will be laid out to: how long bars are.
+    """
+    bar = BAR if width >= WIDE else BAR_NARROW
     rows: list[Row] = []
     provider = value_of(view.row.window)
     if view.shares is None:
@@ -57,20 +69,20 @@ def budget_sheet(view: BudgetView) -> Sheet:
         base = max(provider or 0, view.shares.sum) or 1
         for part in view.shares.shares:
             if part.category is not Category.SETTINGS:
-                rows += _category(view, part.category, part.tokens, part.items, base)
+                rows += _category(view, part.category, part.tokens, part.items, base, bar)
         rows += _media(view.shares)
         rows += _settings(view)
-        rows += _rest(view, view.shares, provider, base)
+        rows += _rest(view, view.shares, provider, base, bar)
         rows.append(Row(kind=RowKind.BLANK))
     rows += _window(view, provider)
     rows.append(Row(kind=RowKind.BLANK))
     rows += _sent(view.sent)
     columns = (
         Column(own("  " + (f"≈ tokens by {view.counter}" if view.shares is not None else "tokens")), 0),
-        Column(NOTHING, BAR, leaves=1),
+        Column(NOTHING, bar, leaves=2),
         Column(own("tokens"), 8, right=True),
-        Column(NOTHING, 4, right=True, leaves=2),
-        Column(own("how it is known"), 30, leaves=3),
+        Column(NOTHING, 4, right=True, leaves=3),
+        Column(own("how it is known"), 30 if width >= WIDE else 19, leaves=1),
     )
     return Sheet(columns, tuple(rows))
 
@@ -83,7 +95,7 @@ def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
     return Cell((Span(sign, tone), Span(own(" ")), Span(words, strong=strong)))
 
 
-def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int) -> list[Row]:
+def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int, width: int) -> list[Row]:
     name = own(category.value.capitalize())
     sign = fill_of(category, view.ascii_only)
     n = value_of(found)
@@ -95,8 +107,8 @@ def _category(view: BudgetView, category: Category, found: Known[int], items: in
             ),
             _note("    " + reason(found)),
         ]
-    filled = max(1 if n else 0, round(BAR * n / base))
-    bar = (Span(Shown(sign * filled), TONES[category]), Span(Shown(EMPTY * (BAR - filled)), Tone.DIM))
+    filled = max(1 if n else 0, round(width * n / base))
+    bar = (Span(Shown(sign * filled), TONES[category]), Span(Shown(EMPTY * (width - filled)), Tone.DIM))
     noun = "message" if category is Category.CONVERSATION else "item"
     coverage = view.context.coverage.get(category) if view.context is not None else None
     how = coverage.how if coverage is not None and coverage.how else "recorded"
@@ -184,27 +196,27 @@ def _settings(view: BudgetView) -> list[Row]:
     return [*out, _note("    " + words)]
 
 
-def _rest(view: BudgetView, found: Shares, provider: int | None, base: int) -> list[Row]:
+def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, width: int) -> list[Row]:
     if provider is None:
         return [_figure("sum of what is known", found.sum, "estimated"), _pair("provider's figure", view.row.window)]
     if found.complete and not found.media:
         off = 100 * (found.sum - provider) / provider if provider else 0.0
         difference = found.sum - provider
-        words = f"{'+' if off >= 0 else '−'}{abs(off):.1f} % of the provider's figure"
+        words = f"{'+' if off >= 0 else '−'}{abs(off):.1f} %"
         return [
-            _figure("Sum of the estimates", found.sum, f"≈ {view.counter}"),
+            _figure("Sum of the above", found.sum, f"≈ {view.counter}"),
             _pair("Provider's figure", view.row.window),
-            _figure("Difference", difference, words, signed=True),
+            _figure("Off by", difference, words, signed=True),
         ]
     rest = value_of(found.rest) or 0
     shown = max(0, rest)
-    filled = round(BAR * shown / base)
+    filled = round(width * shown / base)
     missing = [s.category.value for s in found.shares if isinstance(s.tokens, Unavailable) and s.category is not Category.SETTINGS]
     held = ", ".join([*missing, *(["media"] if found.media else [])])
     hatched = Row(
         (
             Cell((Span(HATCH, Tone.DIM), Span(own(" Not attributable"), strong=True))),
-            Cell((Span(Shown(HATCH * filled + EMPTY * (BAR - filled)), Tone.DIM),)),
+            Cell((Span(Shown(HATCH * filled + EMPTY * (width - filled)), Tone.DIM),)),
             Cell((Span(Shown("≈" + tokens(rest)), italic=True),)),
             Cell((Span(share(shown, base), Tone.DIM, italic=True),)),
             Cell((Span(own("provider's figure less the above"), Tone.DIM),)),
@@ -250,18 +262,18 @@ def _window(view: BudgetView, provider: int | None) -> list[Row]:
 
 def _sent(sent: Sent) -> list[Row]:
     parts: Sequence[tuple[str, int]] = (
-        ("Input, not from cache", sent.input),
+        ("Input, uncached", sent.input),
         ("Read from cache", sent.cache_read),
         ("Written to cache", sent.cache_write),
         ("Output", sent.output),
     )
     rows = [_head(f"Sent in total, in {counted(sent.requests, 'request')}")]
-    rows += [_words(name, (Span(tokens(n)),), "provider usage, this session's own requests") for name, n in parts]
+    rows += [_words(name, (Span(tokens(n)),), "provider usage") for name, n in parts]
     return rows
 
 
 def _head(words: str) -> Row:
-    return Row((Cell((Span(Shown("  " + words), strong=True),)),), RowKind.HEAD)
+    return Row((Cell((Span(Shown("  " + words), strong=True),)),), RowKind.NOTE)
 
 
 def _words(name: str, value: tuple[Span, ...], how: str) -> Row:

@@ -63,7 +63,7 @@ def chart_lines(line: Timeline, rate: Known[int], width: int, height: int, selec
         elif r == mark_row and threshold is not None:
             label = round_tokens(threshold)
         elif r == rows // 2 and (mark_row is None or abs(mark_row - r) > 1):
-            label = round_tokens(round((rows - r) / rows * top))
+            label = round_tokens(top // 2)
         out.append(fit((Span(Shown(label.rjust(AXIS - 1) + " "), Tone.DIM), *merge(cells)), width))
     foot = f"turn {first + 1}".ljust(max(10, len(columns) - len(str(len(windows))))) + str(len(windows))
     out.append(fit((Span(Shown(" " * AXIS + foot), Tone.DIM),), width))

@@ -86,7 +86,7 @@ def event_spans(mark: Mark, wide: bool) -> tuple[Span, ...]:
     """Return the words of an event line; ``wide`` adds how it is known."""
     tone = event_tone(mark)
     words = event_words(mark)
-    return (Span(words, tone), Span(Shown(f" · recorded ({mark.by.value})"), Tone.DIM)) if wide else (Span(words, tone),)
+    return (Span(words, tone), Span(own(" · recorded"), Tone.DIM)) if wide else (Span(words, tone),)
 
 
 _ERRORS = {

@@ -130,13 +130,14 @@ def event_line(spans: Sequence[Span], width: int, tone: Tone, indent: int = 2) -
     return spread(words, (), width, Span(EVENT_RULE, tone))
 
 
-def choose(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[int, int]]:
+def choose(columns: Sequence[Column], width: int, gap: int = 2, least: int = FLEXIBLE_LEAST) -> list[tuple[int, int]]:
     """Choose the columns that fit and their widths: they leave in their order, then what overhangs is cut.
 
     Args:
         columns: All columns.
         width: Cells there are.
         gap: Blank cells between columns.
+        least: Cells that a column which takes what is left gets at least, or others leave.
 
     Returns:
         (index, cells) of each column that stays.
@@ -144,7 +145,7 @@ def choose(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[in
     staying = list(range(len(columns)))
 
     def needed() -> int:
-        return sum(columns[i].width or FLEXIBLE_LEAST for i in staying) + gap * max(0, len(staying) - 1)
+        return sum(columns[i].width or least for i in staying) + gap * max(0, len(staying) - 1)
 
     while needed() > width:
         leaving = [i for i in staying if columns[i].leaves]
@@ -212,19 +213,20 @@ class Laid:
         return self.places.get(key)
 
 
-def lay(sheet: Sheet, width: int, gap: int = 2) -> Laid:
+def lay(sheet: Sheet, width: int, gap: int = 2, least: int = FLEXIBLE_LEAST) -> Laid:
     """Lay a sheet out.
 
     Args:
         sheet: What to draw.
         width: Cells of each line.
         gap: Blank cells between columns.
+        least: Cells of a flexible column before others leave.
 
     Returns:
         Its lines, each exactly ``width`` cells (a wrapped note: at most).
     """
     width = max(1, width)
-    chosen = choose(sheet.columns, width, gap)
+    chosen = choose(sheet.columns, width, gap, least)
     top: Line | None = None
     if any(c.title for c in sheet.columns):
         cells = [Cell((Span(c.title, Tone.DIM),), c.right) for c in sheet.columns]
