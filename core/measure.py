@@ -12,7 +12,6 @@ from ctx_inspect.core.model import (
     Item,
     Known,
     Ledger,
-    Message,
     Part,
     PartKind,
     Raw,
@@ -56,18 +55,6 @@ class Measure:
     def item(self, item: Item) -> Known[int]:
         """Return the tokens of an item."""
         return NO_SETTING if item.category is Category.SETTINGS else self._content(item.fp, item.size, item.ref)
-
-    def message(self, message: Message) -> Known[int]:
-        """Return the tokens of a message's parts together; frames that a provider puts round them are not in it."""
-        total = 0
-        how = self.counter.name
-        for part in message.parts:
-            known = self.part(part)
-            if isinstance(known, Unavailable):
-                return known
-            total += known.value
-            how = known.how if isinstance(known, Estimated) else how
-        return Estimated(total, how)
 
     def _content(self, fp: str, size: int | None, ref: Ref | None) -> Known[int]:
         known = self._counted.get(fp)

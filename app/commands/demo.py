@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 
 import click
-from ctx_inspect.app.commands.options import Settings, command
+from ctx_inspect.app.commands.options import CRASHED, Settings, command
+from ctx_inspect.app.commands.stores import config
 
 
 @command("demo")
-def demo(settings: Settings) -> None:
+@click.option("--ascii", is_flag=True, help="Draw in ASCII.")
+def demo(settings: Settings, ascii: bool) -> None:
     """Open the interface on bundled sample sessions, one of them growing. Needs no agent."""
     if settings.sources:
         raise click.UsageError("the demo has its own sessions: --source cannot be used with it")
@@ -19,4 +21,5 @@ def demo(settings: Settings) -> None:
         raise click.UsageError("the demo needs a terminal")
     from ctx_inspect.app.demo import run
 
-    run()
+    if run(ascii=ascii, theme=config().theme):
+        raise click.exceptions.Exit(CRASHED)

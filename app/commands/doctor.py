@@ -45,7 +45,7 @@ def doctor(settings: Settings, fetch_vocabulary: bool) -> None:
 
 
 def _check(name: str, state: str, message: str, next: str | None = None) -> Check:
-    return Check(name=name, state=state, message=redact(Raw(message)), next=UNSET if next is None else next)
+    return Check(name=redact(Raw(name)), state=state, message=redact(Raw(message)), next=UNSET if next is None else next)
 
 
 def _home(path: Path | str) -> str:
@@ -110,8 +110,8 @@ def _store(store: Source) -> list[Check]:
     if live:
         facts.append(f"{live} live")
     out = [_check(name, "ok", ", ".join(f for f in facts if f))]
-    if not os.access(store.path if store.path.is_dir() else store.path.parent, os.W_OK):
-        out.append(_check(name, "note", "the folder cannot be written: rows that only lie in a -wal without -shm cannot be seen"))
+    if store.kind == "opencode" and not os.access(store.path.parent, os.W_OK):
+        out.append(_check(name, "note", "its folder cannot be written: rows that lie in a -wal without a -shm cannot be seen"))
     out += [_check(_home(p.source), "problem", f"{p.code.value}: {p.message}") for p in listing.problems]
     return out
 

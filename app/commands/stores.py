@@ -140,18 +140,22 @@ class Stores:
         return self.config.window_for(found.source.window)
 
 
-def stores(settings: Settings) -> Stores:
+def stores(settings: Settings, *, one_shot: bool = True) -> Stores:
     """Open the stores that the user named, else those that are found.
+
+    Args:
+        settings: What the call was told.
+        one_shot: They are read once; the interface goes on watching instead.
 
     Raises:
         NoSource: One that the user named cannot be read.
     """
     if settings.sources:
         try:
-            return Stores(open_sources(settings.sources), (), (), named=True)
+            return Stores(open_sources(settings.sources, one_shot=one_shot), (), (), named=True)
         except SourceError as error:
             raise no_source(error) from None
-    found = discover(os.environ, Path.home())
+    found = discover(os.environ, Path.home(), one_shot=one_shot)
     return Stores(found.sources, found.looked, found.problems, named=False)
 
 

@@ -43,7 +43,7 @@ def start(settings: Settings, session: str | None) -> None:
     if settings.tab is not None and settings.tab not in TABS:
         raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
     # everything that can refuse comes first: a refusal leaves the terminal as it was
-    found = stores(settings)
+    found = stores(settings, one_shot=False)
     key: str | None = None
     turn = _number(settings.turn) if session is None else None
     if session is not None:

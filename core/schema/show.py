@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ctx_inspect.core.measure import Measure
+from ctx_inspect.core.measure import NO_SETTING, Measure
 from ctx_inspect.core.model import (
     Category,
     Context,
@@ -137,15 +137,34 @@ def _part(part: Part, measure: Measure, read: ReadPart | None, clean: Clean) -> 
     return row
 
 
+def _together(counts: Sequence[Tokens], noun: str) -> Tokens:
+    """Return the tokens of several contents together.
+
+    A part whose tokens nobody knows is not nothing (media, field report 26): it is left out and said.
+    """
+    known = [t for t in counts if not isinstance(t.count, UnsetType)]
+    unknown = [t for t in counts if isinstance(t.count, UnsetType)]
+    if unknown and not known:
+        return Tokens(evidence="unavailable", why=unknown[0].why)
+    names = sorted({t.counter for t in known if not isinstance(t.counter, UnsetType)})
+    return Tokens(
+        count=sum(t.count for t in known if not isinstance(t.count, UnsetType)),
+        evidence="estimated",
+        counter=", ".join(names) or UNSET,
+        why=f"{len(unknown)} of {len(counts)} {noun} not counted: {unknown[0].why}" if unknown else UNSET,
+    )
+
+
 def _message(message: Message, grade: str, measure: Measure, read: ReadPart | None, clean: Clean) -> ItemRow:
+    parts = [_part(p, measure, read, clean) for p in message.parts]
     return ItemRow(
         k=message.id,
         ev=grade,
-        tokens=tokens_of(measure.message(message)),
+        tokens=_together([p.tokens for p in parts], "parts"),
         role=message.role.value,
         at=maybe(iso(message.at)),
         synthetic=UNSET if message.synthetic is None else message.synthetic.value,
-        parts=[_part(p, measure, read, clean) for p in message.parts],
+        parts=parts,
     )
 
 
@@ -169,19 +188,6 @@ def _item(item: Item, grade: str, measure: Measure, clean: Clean) -> ItemRow:
     )
 
 
-def _sum(rows: Sequence[ItemRow], category: Category, counter: str) -> Tokens:
-    if category is Category.SETTINGS:
-        return Tokens(evidence="unavailable", why="settings take no tokens of their own")
-    unknown = [r for r in rows if isinstance(r.tokens.count, UnsetType)]
-    total = sum(r.tokens.count for r in rows if not isinstance(r.tokens.count, UnsetType))
-    # a part whose tokens nobody knows is not nothing: media is a row of its own (field report 26)
-    if unknown and total == 0:
-        return Tokens(evidence="unavailable", why=unknown[0].tokens.why)
-    names = sorted({r.tokens.counter for r in rows if not isinstance(r.tokens.counter, UnsetType)}) or [counter]
-    why = f"{len(unknown)} of {len(rows)} could not be counted" if unknown else UNSET
-    return Tokens(count=total, evidence="estimated", counter=", ".join(names), why=why)
-
-
 def _category(category: Category, context: Context | None, measure: Measure, read: ReadPart | None, clean: Clean) -> CategoryRow:
     coverage = None if context is None else context.coverage.get(category)
     if context is None or coverage is None:
@@ -203,12 +209,20 @@ def _category(category: Category, context: Context | None, measure: Measure, rea
             tokens=Tokens(evidence="unavailable", why=coverage.note or "not recorded"),
             items=rows,
         )
+    if category is Category.SETTINGS:
+        total = Tokens(evidence="unavailable", why=NO_SETTING.note)
+    elif category is Category.CONVERSATION:
+        total = _together([p.tokens for r in rows if not isinstance(r.parts, UnsetType) for p in r.parts], "parts")
+    else:
+        total = _together([r.tokens for r in rows], "items")
+    if not rows and category is not Category.SETTINGS:
+        total.counter = measure.counter.name
     return CategoryRow(
         category=category.value,
         evidence=grade,
         how=maybe(coverage.how),
         cov="all" if coverage.all else "some",
-        tokens=_sum(rows, category, measure.counter.name),
+        tokens=total,
         items=rows,
     )
 

@@ -32,16 +32,17 @@ class Discovery:
     problems: tuple[Problem, ...] = ()
 
 
-def _make(kind: str, path: Path) -> Source:
-    return opencode.OpenCodeSource(path) if kind == "opencode" else pi.PiSource(path)
+def _make(kind: str, path: Path, one_shot: bool) -> Source:
+    return opencode.OpenCodeSource(path) if kind == "opencode" else pi.PiSource(path, one_shot=one_shot)
 
 
-def discover(env: Environment, home: Path) -> Discovery:
+def discover(env: Environment, home: Path, *, one_shot: bool = False) -> Discovery:
     """Look where each harness keeps its sessions.
 
     Args:
         env: Environment variables.
         home: The user's home directory.
+        one_shot: Each store is read once, so that a whole last line without its LF counts at once.
     """
     looked = (*opencode.find(env, home), *pi.find(env, home))
     sources: list[Source] = []
@@ -54,17 +55,18 @@ def discover(env: Environment, home: Path) -> Discovery:
                 continue
             seen.add(real)
             try:
-                sources.append(_make(place.kind, path))
+                sources.append(_make(place.kind, path, one_shot))
             except SourceError as error:
                 problems.append(Problem(Raw(str(path)), error.code, error.message))
     return Discovery(tuple(sources), looked, tuple(problems))
 
 
-def open_source(spec: str) -> Source:
+def open_source(spec: str, *, one_shot: bool = False) -> Source:
     """Open a store that the user named.
 
     Args:
         spec: A path (its kind is told by its content), or ``KIND:PATH``.
+        one_shot: It is read once; see :func:`discover`.
 
     Raises:
         SourceError: It is not there, cannot be read, or is no store of the kind.
@@ -74,19 +76,23 @@ def open_source(spec: str) -> Source:
     kinds = (kind,) if kind else KINDS
     for one in kinds:
         if _probe(one)(path):
-            return _make(one, path)
+            return _make(one, path, one_shot)
     raise _no_store(path, kind)
 
 
-def open_sources(specs: Sequence[str]) -> tuple[Source, ...]:
+def open_sources(specs: Sequence[str], *, one_shot: bool = False) -> tuple[Source, ...]:
     """Open all stores that the user named, each once.
+
+    Args:
+        specs: As :func:`open_source` takes them.
+        one_shot: They are read once; see :func:`discover`.
 
     Raises:
         SourceError: One of them cannot be opened: the user named it, so nothing else is shown instead.
     """
     found: dict[str, Source] = {}
     for spec in specs:
-        source = open_source(spec)
+        source = open_source(spec, one_shot=one_shot)
         found.setdefault(os.path.realpath(source.path), source)
     return tuple(found.values())
 
@@ -124,7 +130,9 @@ def _check(path: Path) -> None:
     try:
         mode = path.stat()
         if stat.S_ISDIR(mode.st_mode):
-            if next(iter(os.scandir(path)), None) is None:
+            with os.scandir(path) as entries:
+                empty = next(entries, None) is None
+            if empty:
                 raise SourceError(ProblemCode.NOT_A_STORE, "the folder is empty", path)
             return
         if not stat.S_ISREG(mode.st_mode):
