@@ -11,6 +11,10 @@ HOT_FOR = 5.0
 HOT_GAP = 0.05
 """20 Hz: also the least time between two looks, so a burst of writes becomes at most 20 events a second."""
 
+WARM_FOR = 1.0
+"""So long after a notification looks go on at 20 Hz until one of them finds what it told of: a source with thousands of
+files looks at a part of them at a time."""
+
 WATCHED_HOT_GAP = 0.25
 """The same where notifications tell of each write, so that looks only complete them."""
 
@@ -50,6 +54,7 @@ class Pace:
         self._hot_until = now
         self._hints: tuple[float, float] | None = None  # the first and the last since the look before
         self._settle_at: float | None = None
+        self._warm_until = now
         self._deaf = False  # a change came without a notification: they do not work here, whatever the system says
         self._first = True
 
@@ -63,8 +68,11 @@ class Pace:
         """Note a look and whether it found something new."""
         if changed:
             self._hot_until = ended + HOT_FOR
+            self._warm_until = ended
             if self._hints is None and self._settle_at is None and not self._first:
                 self._deaf = True
+        elif self._hints is not None:
+            self._warm_until = self._hints[1] + WARM_FOR
         self._first = False
         self._last, self._cost = ended, ended - began
         if self._hints is not None and self._hints[1] <= began:
@@ -81,8 +89,9 @@ class Pace:
         if self._first:
             return self._last
         told = watched and not self._deaf
-        if self._last < self._hot_until:
-            due = self._last + max(WATCHED_HOT_GAP if told else HOT_GAP, self._cost / _HOT_SHARE)
+        if self._last < max(self._hot_until, self._warm_until):
+            slow = told and self._last >= self._warm_until
+            due = self._last + max(WATCHED_HOT_GAP if slow else HOT_GAP, self._cost / _HOT_SHARE)
         else:
             due = self._last + max(WATCHED_GAP if told and self.folder else IDLE_GAP, self._cost / _IDLE_SHARE)
         least = self._last + max(HOT_GAP, self._cost / _HINT_SHARE)

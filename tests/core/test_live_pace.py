@@ -74,8 +74,22 @@ def test_one_more_look_once_it_is_settled() -> None:
     pace.hint(10.5)
     looked(pace, 10.52)
     assert pace.due(watched=True) == pytest.approx(10.57)
-    looked(pace, 10.57)
-    assert pace.due(watched=True) == pytest.approx(11.57)
+    looked(pace, 10.57, changed=True)
+    assert pace.due(watched=True) == pytest.approx(10.82)
+
+
+def test_a_hint_is_followed_until_its_change_is_found() -> None:
+    """A look may see a part of thousands of files only."""
+    pace = Pace(0.0, folder=True)
+    looked(pace, 10.0)
+    pace.hint(20.0)
+    at, looks = 20.0, 0
+    while (due := pace.due(watched=True)) - at < 0.2:
+        at = looked(pace, due)
+        looks += 1
+    assert looks >= 18
+    assert at == pytest.approx(21.0, abs=0.06)
+    assert pace.due(watched=True) == pytest.approx(at + 5.0)
 
 
 def test_changes_without_notifications_make_it_poll() -> None:
@@ -89,7 +103,8 @@ def test_changes_without_notifications_make_it_poll() -> None:
     assert pace.due(watched=True) == 12.0
     pace.hint(11.5)
     looked(pace, 11.6)
-    assert pace.due(watched=True) == 16.6
+    looked(pace, 12.6)
+    assert pace.due(watched=True) == 17.6
 
 
 @pytest.mark.parametrize("cost", [0.01, 0.1, 1.0])
