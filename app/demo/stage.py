@@ -12,7 +12,8 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,11 +39,11 @@ def at(text: str, now: int) -> str:
         now: Epoch milliseconds that count as now.
     """
 
-    def time(match: re.Match[str]) -> str:
+    def real(match: re.Match[str]) -> str:
         ms = now + int(match[2])
         return str(ms) if match[1] == "ms" else iso(ms)
 
-    return _PLACE.sub(time, text)
+    return _PLACE.sub(real, text)
 
 
 def iso(ms: int) -> str:
@@ -79,12 +80,16 @@ class Stage:
             "XDG_CACHE_HOME": str(self.home / ".cache"),
         }
 
-    def sources(self) -> tuple[Source, ...]:
-        """Return the sources of these stores, OpenCode's first."""
+    def sources(self, clock: Callable[[], float] = time.time) -> tuple[Source, ...]:
+        """Return the sources of these stores, OpenCode's first.
+
+        Args:
+            clock: Tells seconds since the epoch: what was written within the last minute counts as live.
+        """
         from ctx_inspect.core.sources.opencode import OpenCodeSource
         from ctx_inspect.core.sources.pi import PiSource
 
-        return OpenCodeSource(self.database, env=self.env), PiSource(self.sessions, env=self.env)
+        return OpenCodeSource(self.database, env=self.env), PiSource(self.sessions, clock=clock)
 
 
 def live_lines() -> list[str]:

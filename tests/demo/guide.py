@@ -13,13 +13,13 @@ OPENING = (
             do(read("guide/index.md", 0.3), read("guide/start.md", 1), text="I read the list of chapters and the first one."),
             say("The first one, `start.md`. It explains three words before it says what one can do, and step 4 has four actions."),
         ),
-        5.8,
+        8.0,
         kept=0,
     ),
     Turn(
         "Then start there. What would you change?",
         (say("Three things: begin with what the reader has at the end, split step 4, and move the words to `words.md` with a link."),),
-        5.9,
+        8.1,
     ),
     Turn(
         "Good, do it.",
@@ -29,7 +29,7 @@ OPENING = (
             do(check()),
             say("The chapter has nine steps now, each with one action. `make check` passes."),
         ),
-        7.6,
+        9.8,
     ),
 )
 AFTER_RULES = (
@@ -40,7 +40,7 @@ AFTER_RULES = (
             do(edit("guide/pages.md", "Pages are created with", "You make a page with")),
             say("`pages.md` speaks to the reader now, in the present."),
         ),
-        10.2,
+        12.4,
         kept=0.3,
     ),
     Turn(
@@ -49,7 +49,7 @@ AFTER_RULES = (
             do(Use("grep", {"pattern": "workspace|space", "path": "guide"}, kind="grep", weight=1)),
             say("Yes, \u201cspace\u201d: sometimes the workspace, sometimes a folder in it. `words.md` knows the first meaning only."),
         ),
-        12.0,
+        14.2,
     ),
 )
 ABANDONED = (
@@ -59,7 +59,7 @@ ABANDONED = (
             do(read("guide/sharing.md", 1)),
             say("It would be easy to search, but the order of the steps gets lost. I can try it with the chapter about sharing."),
         ),
-        13.4,
+        15.6,
     ),
     Turn(
         "Try it with that one.",
@@ -76,7 +76,7 @@ ABANDONED = (
             ),
             say("Written. It is shorter, and I miss the first step: where to begin."),
         ),
-        13.7,
+        15.9,
     ),
 )
 LEFT_BRANCH = "The person tried questions and answers for the chapter about sharing and went back: the order of the steps was lost."
@@ -92,7 +92,7 @@ AFTER_BRANCH = (
             do(edit("guide/pages.md", "A space for", "A folder for")),
             say("Both chapters say folder. My first edit of `pages.md` missed the capital letter."),
         ),
-        14.1,
+        16.3,
     ),
     Turn(
         "We have a skill for links now. Check the chapters that you changed.",
@@ -101,7 +101,7 @@ AFTER_BRANCH = (
             do(Use("bash", {"command": "make links"}, kind="grep", weight=1)),
             say("Two links lead nowhere: the old page about spaces, and a picture that was renamed. Both are fixed."),
         ),
-        17.0,
+        19.2,
         kept=0.34,
     ),
 )
@@ -112,7 +112,7 @@ AFTER_SHUFFLE = (
             do(Use("filesystem_search", {"query": "sharing a page", "folder": "support"}, kind="prose", weight=1)),
             say("In the support notes: people ask most of all how to stop sharing. The guide says it in the last line only."),
         ),
-        19.7,
+        21.9,
         kept=0.42,
     ),
     Turn(
@@ -123,7 +123,7 @@ AFTER_SHUFFLE = (
             do(check()),
             say("It is the second paragraph now, and the warning stands before step 6."),
         ),
-        22.2,
+        24.4,
     ),
     Turn(
         "这一章的中文版也要更新吗？",
@@ -131,7 +131,7 @@ AFTER_SHUFFLE = (
             do(read("guide/zh/sharing.md", 1, "chinese")),
             say("要的。中文版还在用旧的词，我把“空间”改成了“文件夹”，步骤的顺序也和英文版一样了。"),
         ),
-        24.6,
+        26.8,
     ),
     Turn(
         "谢谢 🙏 Then the pictures: which ones are out of date?",
@@ -139,7 +139,7 @@ AFTER_SHUFFLE = (
             do(Use("bash", {"command": "git log --format='%ar %s' -- guide/img"}, kind="grep", weight=1)),
             say("Four of eleven show the old menu: `start-2`, `pages-1`, `sharing-1` and `sharing-3`."),
         ),
-        26.8,
+        29.0,
     ),
 )
 SUMMARY = """## Goal
@@ -162,18 +162,18 @@ AFTER_COMPACTION = (
             do(check()),
             say("Done: twelve steps, two warnings, each before its step."),
         ),
-        15.4,
+        17.6,
         kept=0,
     ),
     Turn(
         "Show me the list of chapters.",
         (do(read("guide/index.md", 0.5)), say("Start, pages, sharing, settings, words. The order matches `index.md`.")),
-        16.2,
+        18.4,
         kept=0.2,
     ),
     Turn(
         "Good. That is it for today.",
         (say("Four chapters are rewritten. What is left: four pictures, and a reader who has never seen the product."),),
-        16.3,
+        18.5,
     ),
 )

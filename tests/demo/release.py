@@ -16,7 +16,7 @@ LIVE_OPENING = (
             ),
             say("Nine changes that a reader would notice, and thirty that they would not."),
         ),
-        5.0,
+        7.2,
         kept=0,
     ),
     Turn(
@@ -32,12 +32,12 @@ LIVE = (
                 "Here are the three about the login: old cookies work again; signing out everywhere closes old sessions too; a reset link works once."
             ),
         ),
-        5.9,
+        8.1,
     ),
     Turn(
         "The second one is hard to read.",
         (say("“When you sign out everywhere, you are signed out everywhere, also where you had logged in before the last release.”"),),
-        6.0,
+        8.2,
     ),
     Turn(
         "Better. Now sharing.",
@@ -47,7 +47,7 @@ LIVE = (
                 "You can stop sharing at any time. Shared folders show who can see them. A shared page keeps its address when you move it. Invitations can be taken back."
             ),
         ),
-        7.1,
+        9.3,
     ),
     Turn(
         "Is the third one true?",
@@ -55,7 +55,7 @@ LIVE = (
             do(Use("tracker_read", {"id": 1188, "comments": True}, kind="prose", weight=1)),
             say("Yes, for pages inside the same workspace. I added “within your workspace”."),
         ),
-        8.0,
+        10.2,
     ),
     Turn(
         "Good catch. And the guide?",
@@ -63,7 +63,7 @@ LIVE = (
             do(Use("bash", {"command": "git diff --stat v2.3.. -- guide"}, kind="diff", weight=1)),
             say("Four chapters are rewritten; the Chinese chapter about sharing is up to date."),
         ),
-        9.2,
+        11.4,
     ),
     Turn(
         "Write the file.",
@@ -83,12 +83,12 @@ LIVE = (
             do(check()),
             say("The file is there. The spelling check stumbled over a missing blank, which is fixed."),
         ),
-        9.6,
+        11.8,
     ),
     Turn(
         "Can you translate the login part into Chinese?",
         (say("好的：旧的登录状态重新有效；“全部退出”也会退出旧设备；重设密码的链接只能用一次。"),),
-        9.7,
+        11.9,
     ),
     Turn(
         "And German?",
@@ -97,7 +97,7 @@ LIVE = (
                 "Alte Anmeldungen gelten wieder. \u201eÜberall abmelden\u201c meldet dich wirklich überall ab. Ein Link zum Zurücksetzen gilt einmal."
             ),
         ),
-        9.8,
+        12.0,
     ),
     Turn(
         "Put both next to the English file.",
@@ -120,7 +120,7 @@ LIVE = (
             do(check()),
             say("Both are written and checked."),
         ),
-        10.1,
+        12.3,
     ),
     Turn(
         "Who should read it before it goes out?",
@@ -128,7 +128,7 @@ LIVE = (
             do(Use("filesystem_search", {"query": "release readers"}, kind="prose", weight=1)),
             say("The list in the shared folder names Mia for the words and Tom for the facts."),
         ),
-        11.3,
+        13.5,
     ),
     Turn(
         "Make an issue text for them.",
@@ -137,7 +137,7 @@ LIVE = (
                 "“Please read `releases/2.4.md`. Mia: is every sentence clear to somebody who has not followed along? Tom: is every sentence true? Two days are enough.”"
             ),
         ),
-        11.5,
+        13.7,
     ),
     Turn(
         "Perfect 🎉 Anything that we forgot?",
@@ -147,7 +147,7 @@ LIVE = (
                 "One merge that no note mentions: the shorter lookup of sessions. It is faster, but nobody will notice. I would leave it out."
             ),
         ),
-        12.4,
+        14.6,
     ),
 )
 
@@ -158,7 +158,7 @@ TERRAFORM = (
             do(Use("bash", {"command": "terraform plan -no-color"}, kind="diff", weight=1)),
             say("Somebody changed its idle timeout by hand. The plan only puts it back to 60 seconds."),
         ),
-        4.1,
+        5.1,
         kept=0,
     ),
     Turn(
@@ -173,7 +173,7 @@ TERRAFORM = (
             ),
             say("Now the plan is empty."),
         ),
-        4.3,
+        5.3,
     ),
 )
 ROTATE = (
@@ -189,7 +189,7 @@ ROTATE = (
             ),
             say("Two: mail and storage. The mail key even stands in the output in full; I would rotate it today."),
         ),
-        3.4,
+        4.4,
         kept=0,
     ),
     Turn(
@@ -198,6 +198,6 @@ ROTATE = (
             do(Use("bash", {"command": "scripts/rotate mail --env staging"}, "new key stored in the vault, old key ends in 24 h")),
             say("Rotated. The old key works for one more day."),
         ),
-        3.6,
+        4.6,
     ),
 )
