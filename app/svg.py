@@ -10,6 +10,7 @@ from typing import Any
 from ctx_inspect.core.model import Raw
 from ctx_inspect.core.text.show import xml
 from rich.segment import Segment
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.strip import Strip
 
@@ -22,6 +23,8 @@ def screen_strips(app: App[Any]) -> list[Strip]:
     """Return what is on the screen, line by line."""
     width, height = app.size
     screen = app.screen
+    # the screens that shine through a dialog, as the framework sets them before it draws
+    visible_screen_stack.set(list(app._background_screens))
     strips = screen._compositor.render_strips()
     return [s.adjust_cell_length(width) for s in strips[:height]]
 

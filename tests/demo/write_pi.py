@@ -26,6 +26,7 @@ class Writer:
         self.meter = Meter(0, seed)
         self.sections: dict[str, str] = {}
         self.tools: dict[str, Mapping[str, Any]] = {}
+        self.patches: list[tuple[Mapping[str, str | None] | None, Sequence[Mapping[str, Any]], Sequence[str]]] = []
         self.turns = 0
         self.opened: list[str] = []
 
@@ -35,7 +36,7 @@ class Writer:
     def system(
         self, changed: Mapping[str, str | None] | None = None, tools: Sequence[Mapping[str, Any]] = (), removed: Sequence[str] = ()
     ) -> None:
-        """Write the system prompt, or what changed in it."""
+        """Change the system prompt; as Pi does, the change is written just before the next prompt."""
         for name in removed:
             self.tools.pop(name)
         for entry in tools:
@@ -43,7 +44,12 @@ class Writer:
         for name, text in (changed or {}).items():
             if text is not None:
                 self.sections[name] = text
-        self.file.system(changed, tools, removed)
+        self.patches.append((changed, tools, removed))
+
+    def _patch(self) -> None:
+        for changed, tools, removed in self.patches:
+            self.file.system(changed, tools, removed)
+        self.patches.clear()
         self.meter.base = tokens("\n\n".join(self.sections.values())) + sum(
             tokens(json.dumps(t, ensure_ascii=False, separators=(",", ":"))) for t in self.tools.values()
         )
@@ -54,6 +60,7 @@ class Writer:
         dice = Dice(f"{self.file.id}/{self.turns}")
         if not quick:
             self.wait(turn.gap or 100 + dice.below(160))
+        self._patch()
         outputs = results_of(turn, self.meter.window, f"{self.file.id}/{self.turns}/{turn.prompt}")
         id = self.file.user(turn.prompt)
         self.opened.append(id)
@@ -128,7 +135,6 @@ def rewrite_guide(store: PiStore, now: int) -> PiFile:
     for turn in guide.OPENING:
         w.turn(turn)
     files[kit.AGENTS] = kit.AGENTS_TEXT + kit.AGENTS_MORE
-    w.wait(90)
     w.system({"project_context": project_context(files)})
     for turn in guide.AFTER_RULES:
         w.turn(turn)
@@ -143,7 +149,6 @@ def rewrite_guide(store: PiStore, now: int) -> PiFile:
     w.meter.add(back, PER_MESSAGE + tokens(guide.LEFT_BRANCH) + 32)
     first, second = guide.AFTER_BRANCH
     w.turn(first)
-    w.wait(60)
     w.system({"skills": skills_section(kit.SKILLS | kit.LINK_CHECK)})
     w.turn(second)
     file.label(file.leaf or "", "links checked")
