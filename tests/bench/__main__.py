@@ -32,13 +32,15 @@ NEEDED_GB = 9.0
 
 def measure(bench: Bench, name: str) -> list[Result | NotRun]:
     """Make one group of measurements; what the program cannot do yet, or does not survive, is said, not hidden."""
+    made: list[Result | NotRun] = []
     try:
-        return list(MEASURES[name](bench))
+        made.extend(MEASURES[name](bench))
     except ImportError as missing:
-        return [NotRun(name, f"not here yet: {missing.name or missing}")]
+        made.append(NotRun(name, f"not here yet: {missing.name or missing}"))
     except Gone as gone:
         bench.log(f"  {name}: {gone}")
-        return [Result(name, 0, 1, "", fault=str(gone).splitlines()[0])]
+        made.append(Result(name, 0, 1, "", fault=str(gone).splitlines()[0]))
+    return made
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.bench.bench import TITLE, Bench, percentile
 from tests.bench.results import Result
-from tests.bench.terminal import Terminal, inspector
+from tests.bench.terminal import Gone, Terminal, inspector
 
 
 def _titled(screen: str) -> bool:
@@ -226,6 +226,8 @@ def idle(bench: Bench) -> Iterator[Result]:
         while time.perf_counter() < began + seconds:
             terminal.read(0.5)
         gone = time.perf_counter() - began
+        if terminal.process.poll() is not None:
+            raise Gone("the program ended while it was left alone")
         return (terminal.cpu() - cpu) / gone * 100, (terminal.wakes() - wakes) / gone
 
     with _bare(bench) as t:

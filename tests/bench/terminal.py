@@ -1,6 +1,6 @@
 """A program in a terminal of its own (a pty), and when each byte of it arrived.
 
-Bytes are stamped as they are read and interpreted afterwards, so that interpreting them costs the measured program nothing.
+A thread of its own stamps bytes as they arrive; what they draw is worked out afterwards, so that working it out delays no stamp.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import fcntl
 import os
 import pty
 import re
-import select
 import signal
 import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -41,10 +41,14 @@ class Terminal:
         self.chunks: list[tuple[float, bytes]] = []
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
-        self._fed = 0
+        self._fed = self._taken = 0
+        self._arrived = threading.Condition()
+        self._ended = False
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        os.set_blocking(self._master, False)
+        self._switch = sys.getswitchinterval()
+        sys.setswitchinterval(0.0005)  # the reading thread waits no longer than that for its turn
+        self._reader = threading.Thread(target=self._follow, daemon=True)
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
             command,
@@ -56,6 +60,23 @@ class Terminal:
             start_new_session=True,
         )
         os.close(slave)
+        self._reader.start()
+
+    def _follow(self) -> None:
+        while True:
+            try:
+                data = os.read(self._master, 1 << 20)
+            except OSError:  # EIO: the program has closed its end
+                data = b""
+            at = time.perf_counter()
+            with self._arrived:
+                if data:
+                    self.chunks.append((at, data))
+                else:
+                    self._ended = True
+                self._arrived.notify()
+            if not data:
+                return
 
     def __enter__(self) -> Terminal:
         return self
@@ -73,22 +94,18 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        with contextlib.suppress(OSError):
-            os.close(self._master)
+        self._reader.join(5)
+        sys.setswitchinterval(self._switch)
+        os.close(self._master)
 
     def read(self, seconds: float) -> bytes:
         """Return what arrives next, at most after ``seconds``; empty if nothing does."""
-        ready, _, _ = select.select([self._master], [], [], seconds)
-        if not ready:
-            return b""
-        at = time.perf_counter()
-        try:
-            data = os.read(self._master, 1 << 20)
-        except OSError:  # EIO: the program has closed its end
-            return b""
-        if data:
-            self.chunks.append((at, data))
-        return data
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._taken < len(self.chunks) or self._ended, seconds)
+            if self._taken == len(self.chunks):
+                return b""
+            self._taken += 1
+            return self.chunks[self._taken - 1][1]
 
     def press(self, keys: str) -> float:
         """Send keys; return when."""
@@ -146,8 +163,9 @@ class Terminal:
                 if last:
                     return last
                 continue
-            if last or ESCAPES.sub(b"", data).strip() or b"H" in data:
-                last = self.chunks[-1][0]
+            at = self.chunks[self._taken - 1][0]
+            if at >= since and (last or ESCAPES.sub(b"", data).strip()):
+                last = at
         if last:
             return last
         raise Gone(f"nothing was drawn within {seconds:g} s")
