@@ -21,7 +21,8 @@ from ctx_inspect.core.views.figures import age, counted, tokens, whole
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, Span, Tone
 
-TITLE = 200
+TITLE = 80
+"""Characters of a title or path."""
 
 
 @command("sessions")
@@ -79,8 +80,8 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
                     Cell((Span(age(now - info.updated) if info.updated else NOTHING, Tone.DIM),)),
                     Cell((Span(whole(len(ledger.turns)) if ledger else own("—")),)),
                     Cell((Span(tokens(_sent(ledger)) if ledger else own("—"), Tone.DIM),)),
-                    Cell((Span(own(badge), Tone.ADDED), Span(own(under), Tone.DIM), Span(title))),
                     Cell((Span(terminal(uncovered(project, uncover), TITLE) if project else own("—"), Tone.DIM),)),
+                    Cell((Span(own(badge), Tone.ADDED), Span(own(under), Tone.DIM), Span(title))),
                 )
             )
         )
@@ -90,8 +91,8 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
         Column(own("age"), 4, right=True),
         Column(own("turns"), 6, right=True, leaves=4),
         Column(own("sent in total"), 13, right=True, leaves=3),
-        Column(own("  title"), 0),
         Column(own("project"), 40, leaves=1),
+        Column(own("  title"), 0),
     )
     return table(columns, rows, width())
 

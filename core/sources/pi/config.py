@@ -149,7 +149,8 @@ class Configuration:
         self._windows = {}
         for name, provider in ((models.providers if models else None) or {}).items():
             for model in provider.models or ():
-                self._windows[name, model.id] = count(model.context_window) or DEFAULT_WINDOW
+                # 0 is no window to Pi, but it is what the file says: nobody may believe it (field report 23)
+                self._windows[name, model.id] = DEFAULT_WINDOW if model.context_window is None else count(model.context_window) or 0
             for id, override in (provider.model_overrides or {}).items():
                 if (tokens := count(override.context_window)) is not None:
                     self._windows[name, id] = tokens

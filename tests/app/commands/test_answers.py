@@ -9,8 +9,8 @@ import pytest
 from ctx_inspect.core.model import Estimated, Raw, Unavailable, Why
 from ctx_inspect.core.schema import document
 
-from tests.app.commands.conftest import Call
 from tests.app.commands.sample import KEY, LEDGER, TURN1, SampleSource, info
+from tests.command import Call
 from tests.core.text.hostile import HOSTILE
 from tests.core.text.test_show import inert
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.app.commands.conftest import Call
 from tests.app.commands.sample import DAY, LEDGER, START, SampleSource, info
+from tests.command import Call
 
 OLD = replace(LEDGER, info=info("ses_old", updated=START, project="/srv/a"))
 NEW = replace(LEDGER, info=info("ses_new", updated=START + 5 * DAY))

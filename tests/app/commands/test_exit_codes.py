@@ -13,8 +13,8 @@ from ctx_inspect.app import main as main_module
 from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources.base import SourceError
 
-from tests.app.commands.conftest import Call
 from tests.app.commands.sample import LEDGER, SampleSource, info
+from tests.command import Call
 
 
 def refused(done: object, code: int, *words: str) -> None:

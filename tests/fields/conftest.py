@@ -1,0 +1,5 @@
+"""The command line as a fixture."""
+
+from tests.command import cli
+
+__all__ = ["cli"]
