@@ -1,5 +1,7 @@
 """Shapes that are taken out, texts that stay, and that no text takes long."""
 
+from pathlib import Path
+
 import pytest
 from ctx_inspect.core.text.redact import RULES, redact, uncovered
 
@@ -52,6 +54,11 @@ FRAMES = {
     "password": 'PGPASSWORD="{}" psql',
     "secret-value": "export SERVICE_API_KEY={}",
 }
+
+
+def test_every_rule_is_public() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "security.md").read_text(encoding="utf-8")
+    assert [name for name in SECRETS if f"`{name}`" not in page] == []
 
 
 def test_every_rule_has_a_case() -> None:
