@@ -1,0 +1,125 @@
+"""Rows of OpenCode's ``message`` and ``part`` as a timeline needs them; no text is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+from ctx_inspect.core.model import Raw, Usage
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError, ValueError)
+"""What decoding a row of any content may raise."""
+
+
+def utf8(text: str) -> int:
+    """Return the UTF-8 bytes of a text."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def raw(value: str | None) -> Raw | None:
+    """Mark a text of the store as hostile."""
+    return Raw(value) if value is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A file's media type, bytes and name."""
+
+    mime: str
+    size: int | None
+    filename: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool's run.
+
+    Attributes:
+        name: The tool.
+        call: Joins call and result.
+        status: ``pending running completed error``.
+        input: Bytes of its arguments as JSON.
+        output: Bytes of its output or error text.
+        compacted: When its output was pruned (epoch ms).
+        child: The session it started.
+        kept: Whether an interrupted run kept output, which then counts as its result.
+        attachments: Media of its result.
+        executed: Whether the provider ran it.
+    """
+
+    name: str
+    call: str
+    status: str
+    input: int
+    output: int
+    compacted: int | None = None
+    child: str | None = None
+    kept: bool = False
+    attachments: tuple[Media, ...] = ()
+    executed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row of ``part``.
+
+    Attributes:
+        id: Its id.
+        updated: Epoch milliseconds.
+        type: OpenCode's own word; ``?`` where it could not be read.
+        size: UTF-8 bytes of its text.
+        blank: Whether the text has no visible character.
+        synthetic: Not written by a person.
+        ignored: Not sent.
+        go_on: The prompt that the harness gives itself after a compaction.
+        signed: Reasoning with a signature.
+        tool: Of a tool part.
+        media: Of a file part.
+        auto: Of a compaction: not asked for by the user.
+        overflow: Of a compaction: the provider refused a request as too long.
+        tail: Of a compaction: the first message that is kept.
+    """
+
+    id: str
+    updated: int
+    type: str
+    size: int = 0
+    blank: bool = False
+    synthetic: bool = False
+    ignored: bool = False
+    go_on: bool = False
+    signed: bool = False
+    tool: Tool | None = None
+    media: Media | None = None
+    auto: bool = False
+    overflow: bool | None = None
+    tail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A row of ``message``; ``created`` is the column that orders rows, ``at`` the time in its JSON."""
+
+    id: str
+    created: int
+    updated: int
+    role: str
+    at: int
+    done: int | None = None
+    parent: str | None = None
+    agent: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    finish: str | None = None
+    error: str | None = None
+    status: int | None = None
+    summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message row and its parts, in order."""
+
+    row: MessageRow
+    parts: tuple[PartRow, ...]

@@ -1,0 +1,302 @@
+"""OpenCode's stores as one :class:`Source`: a database, a ``storage`` folder, or a data folder with both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctx_inspect.core.model import Known, Ledger, Listing, Model, Problem, ProblemCode, Raw, Ref, SessionInfo, Window
+from ctx_inspect.core.sources.base import Change, Environment, NoSession, SourceError
+from ctx_inspect.core.sources.opencode import json_store
+from ctx_inspect.core.sources.opencode.config import window
+from ctx_inspect.core.sources.opencode.fetch import Snapshot, snapshot
+from ctx_inspect.core.sources.opencode.ledger import build
+from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Found, sessions
+from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
+from ctx_inspect.core.sources.opencode.places import databases_in, has_json_sessions
+from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
+from ctx_inspect.core.sources.sqlite import Damaged, Reader, Stamp, TooLarge, read, stamp
+
+_OPEN_TABLES = LIST_TABLES | {"part", "event"}
+_CHANGE_TABLES = frozenset({"session", "event_sequence"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Private:
+    """What opening a session again starts from."""
+
+    snapshot: Snapshot
+    log: Log
+    file: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Cursor of a database: its stamp, and per session what moves with every write."""
+
+    stamp: Stamp
+    sessions: Mapping[str, tuple[object, ...]]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Cursor of a ``storage`` folder."""
+
+    stamps: frozenset[tuple[str, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cursors:
+    """Cursor of a source: one per store."""
+
+    each: tuple[object, ...]
+
+
+class Database:
+    """One database file."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the path; nothing is opened."""
+        self.path = path
+
+    def watch_paths(self) -> list[Path]:
+        """Return the database and its ``-wal``."""
+        return [self.path, self.path.with_name(self.path.name + "-wal")]
+
+    def sessions(self) -> Listing:
+        """List the sessions."""
+        found = read(self.path, lambda r: sessions(r, Raw(str(self.path))), tables=LIST_TABLES)
+        return Listing(tuple(f.info for f in found.value.found.values()), found.problems)
+
+    def open(self, session: str, prior: Ledger | None) -> Ledger:
+        """Read a session."""
+        before = prior.private if prior is not None and isinstance(prior.private, _Private) else None
+        file = stamp(self.path).file
+        if before is not None and before.file != file:
+            before = None
+
+        def work(reader: Reader) -> tuple[Found, Snapshot, Log]:
+            found = sessions(reader, Raw(str(self.path)), session).found.get(session)
+            if found is None:
+                raise NoSession(session)
+            if found.info.format == FORMAT_2:
+                return found, Snapshot(), Log()
+            rows = snapshot(reader, session, before.snapshot if before else None)
+            log = removals(reader, session, rows.messages.keys(), before.log if before else None) if reader.columns("event") else Log()
+            return found, rows, log
+
+        result = read(self.path, work, tables=_OPEN_TABLES)
+        found, rows, log = result.value
+        private = _Private(rows, log, file)
+        return build(found.info, rows.entries(), found.pending, log, result.problems, private)
+
+    def text(self, ref: Ref) -> bytes | None:
+        """Return the JSON of the row that a ref points to.
+
+        Raises:
+            TooLarge: It is longer than what is read.
+            Damaged: Its page is damaged.
+        """
+
+        def work(reader: Reader) -> bytes | Exception | None:
+            try:
+                if ref.row.startswith("log:"):
+                    return logged_part(reader, ref.session, int(ref.row.removeprefix("log:")))
+                row = reader.row("SELECT CAST(data AS BLOB) FROM part WHERE id = ? AND session_id = ?", (ref.row, ref.session))
+            except (Damaged, TooLarge) as error:
+                return error
+            return row[0] if row else None
+
+        found = read(self.path, work, tables={"part", "event"} if ref.row.startswith("log:") else {"part"}).value
+        if isinstance(found, (Damaged, TooLarge)):
+            raise found
+        return found
+
+    def changed(self, since: object | None) -> Change:
+        """Tell what is new."""
+        now = stamp(self.path)
+        if now.db is None:
+            return Change(since, gone=True)
+        if isinstance(since, _Seen) and since.stamp == now:
+            return Change(since)
+        seen, exact = read(self.path, _moves, tables=_CHANGE_TABLES).value
+        cursor = _Seen(now, seen, exact)
+        if not isinstance(since, _Seen) or since.stamp.file != now.file or not exact:
+            return Change(cursor, None, listing=True)
+        old = since.sessions
+        ids = frozenset(id for id in seen.keys() | old.keys() if seen.get(id) != old.get(id))
+        listing = seen.keys() != old.keys() or any(seen[id][1:] != old[id][1:] for id in ids)
+        return Change(cursor, ids, listing)
+
+
+def _moves(reader: Reader) -> tuple[Mapping[str, tuple[object, ...]], bool]:
+    """Return (newest event, title, parent…) per session, and whether every write moves it."""
+    have = reader.columns("session")
+    wanted = [c for c in ("id", "title", "parent_id", "time_updated") if c in have]
+    if not wanted or wanted[0] != "id":
+        return {}, False
+    exact = {"aggregate_id", "seq"} <= reader.columns("event_sequence")
+    events: dict[str, int] = dict(reader.rows("SELECT aggregate_id, seq FROM event_sequence")) if exact else {}
+    seen: dict[str, tuple[object, ...]] = {
+        row[0]: (events.get(row[0]), *row[1:]) for row in reader.rows(f"SELECT {', '.join(wanted)} FROM session")
+    }
+    return seen, exact and all(row[0] is not None for row in seen.values())
+
+
+class JsonFolder:
+    """One ``storage`` folder."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the path; nothing is read."""
+        self.path = path
+
+    def watch_paths(self) -> list[Path]:
+        """Return the folder of its sessions."""
+        return [self.path / "session", self.path / "message"]
+
+    def sessions(self) -> Listing:
+        """List the sessions that no database beside it holds."""
+        return json_store.as_listing(*json_store.listing(self.path))
+
+    def open(self, session: str, prior: Ledger | None) -> Ledger:
+        """Read a session."""
+        found = json_store.listing(self.path)[0].get(session)
+        if found is None:
+            raise NoSession(session)
+        entries, problems = json_store.entries(self.path, session)
+        return build(found.info, entries, found.pending, Log(), problems, None)
+
+    def text(self, ref: Ref) -> bytes | None:
+        """Return the JSON of the part that a ref points to."""
+        return json_store.part_file(self.path, ref.session, ref.row)
+
+    def changed(self, since: object | None) -> Change:
+        """Tell what is new."""
+        now = json_store.stamps(self.path)
+        if not isinstance(since, _Files):
+            return Change(_Files(now), None, listing=True)
+        ids = frozenset(name for name, *_ in now ^ since.stamps)
+        return Change(_Files(now), ids, listing=bool(ids))
+
+
+class OpenCodeSource:
+    """OpenCode's sessions, read-only: what :class:`ctx_inspect.core.sources.base.Source` promises."""
+
+    kind = "opencode"
+
+    def __init__(self, path: Path, env: Environment | None = None, home: Path | None = None) -> None:
+        """Take a store.
+
+        Args:
+            path: A database, a data folder, or a ``storage`` folder.
+            env: Environment for the configuration's places; the process's by default.
+            home: The user's home directory; the process's by default.
+
+        Raises:
+            SourceError: A folder holds neither a database nor sessions.
+        """
+        self.path = path
+        self._env, self._home = os.environ if env is None else env, home or Path.home()
+        self._stores: list[Database | JsonFolder] = _stores(path)
+        self._where: dict[str, Database | JsonFolder] = {}
+        self._directory: dict[Model, str] = {}
+
+    def watch_paths(self) -> Sequence[Path]:
+        """Return the files whose ``stat`` tells of news."""
+        return [p for store in self._stores for p in store.watch_paths()]
+
+    def sessions(self) -> Listing:
+        """List the sessions, newest first; raises as the protocol says."""
+        found: dict[str, SessionInfo] = {}
+        problems: list[Problem] = []
+        failed: list[SourceError] = []
+        for store in self._stores:
+            try:
+                listing = store.sessions()
+            except SourceError as error:
+                failed.append(error)
+                problems.append(Problem(Raw(str(error.path)), error.code, error.message))
+                continue
+            problems.extend(listing.problems)
+            for info in listing.sessions:
+                if info.id not in found:
+                    found[info.id] = info
+                    self._where[info.id] = store
+        if failed and len(failed) == len(self._stores):
+            raise failed[0]
+        return Listing(tuple(sorted(found.values(), key=lambda i: (-(i.updated or 0), i.id))), tuple(problems))
+
+    def open(self, session: str, prior: Ledger | None = None) -> Ledger:
+        """Read a session; raises as the protocol says."""
+        known = self._where.get(session)
+        stores = [known] if known else self._stores
+        failed: SourceError | None = None
+        for store in stores:
+            try:
+                ledger = store.open(session, prior)
+            except NoSession:
+                continue
+            except SourceError as error:
+                failed = error
+                continue
+            self._where[session] = store
+            if ledger.info.directory:
+                self._directory.update({r.model: ledger.info.directory for turn in ledger.turns for r in turn.requests})
+            return ledger
+        self._where.pop(session, None)
+        if failed is not None:
+            raise failed
+        raise NoSession(session)
+
+    def changed(self, since: object | None) -> Change:
+        """Tell what is new since the cursor of an earlier call."""
+        old = since.each if isinstance(since, _Cursors) else (None,) * len(self._stores)
+        changes = [store.changed(cursor) for store, cursor in zip(self._stores, old, strict=True)]
+        ids: set[str] = set()
+        unsure = False
+        for change in changes:
+            unsure |= change.ids is None
+            ids |= change.ids or frozenset()
+        return Change(
+            _Cursors(tuple(c.cursor for c in changes)),
+            None if unsure else frozenset(ids),
+            any(c.listing for c in changes),
+            all(c.gone for c in changes),
+        )
+
+    def text(self, ref: Ref, limit: int) -> Known[Raw]:
+        """Read the text a ref points to, as the model got it."""
+        own = constant_text(ref.field, limit)
+        if own is not None:
+            return own
+        known = self._where.get(ref.session)
+        for store in [known] if known else self._stores:
+            try:
+                data = store.text(ref)
+            except TooLarge:
+                return TOO_LARGE
+            except (Damaged, SourceError):
+                return UNREADABLE_ROW
+            if data is not None:
+                return field_text(data, ref.field, limit)
+        return GONE
+
+    def window(self, model: Model) -> Window:
+        """Tell what OpenCode's configuration says of a model's window, and when it compacts."""
+        return window(model, self._env, self._home, self._directory.get(model))
+
+
+def _stores(path: Path) -> list[Database | JsonFolder]:
+    if not path.is_dir():
+        return [Database(path)]
+    if has_json_sessions(path):
+        return [JsonFolder(path)]
+    stores: list[Database | JsonFolder] = [Database(p) for p in databases_in(path)]
+    if has_json_sessions(path / "storage"):
+        stores.append(JsonFolder(path / "storage"))
+    if not stores:
+        raise SourceError(ProblemCode.NOT_A_STORE, "the folder holds neither an OpenCode database nor its session files", path)
+    return stores
