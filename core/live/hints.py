@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ctx_inspect.core.live.inotify import Inotify
+from ctx_inspect.core.live.inotify import Inotify, identity
 
 
 class Notifier(Protocol):
@@ -28,6 +28,11 @@ class Notifier(Protocol):
     @property
     def complete(self) -> bool:
         """Whether all that is wanted is watched; if not, it must be polled."""
+        ...
+
+    @property
+    def state(self) -> object:
+        """Differs when something else is watched than before."""
         ...
 
     def want(self, paths: Sequence[Path]) -> bool:
@@ -63,7 +68,13 @@ class Watchfiles:
         self._news = threading.Event()
         self._failed = threading.Event()
         self._paths: tuple[Path, ...] = ()
+        self._roots: tuple[tuple[int, int] | None, ...] = ()
         self._thread: threading.Thread | None = None
+
+    @property
+    def state(self) -> object:
+        """What is watched, and whether it is."""
+        return self._paths, self._roots, self.complete
 
     @property
     def complete(self) -> bool:
@@ -76,10 +87,11 @@ class Watchfiles:
         if not all(f.is_dir() for f in folders):
             self._end()
             return False
-        if folders == self._paths and self.complete:
+        roots = tuple(identity(f) for f in folders)
+        if folders == self._paths and roots == self._roots and self.complete:
             return True
         self._end()
-        self._paths = folders
+        self._paths, self._roots = folders, roots
         self._stop, self._failed = threading.Event(), threading.Event()
         deep = any(p.is_dir() for p in paths)
         self._thread = threading.Thread(
@@ -152,10 +164,13 @@ class Wake:
             if self._notifier.fd >= 0:
                 self._poll.register(self._notifier.fd, select.POLLIN)
 
-    def want(self, paths: Sequence[Path]) -> None:
-        """Watch these paths from now on."""
-        if self._notifier is not None:
-            self._notifier.want(paths)
+    def want(self, paths: Sequence[Path]) -> bool:
+        """Watch these paths from now on; return whether that is another state than before."""
+        if self._notifier is None:
+            return False
+        before = self._notifier.state
+        self._notifier.want(paths)
+        return self._notifier.state != before
 
     @property
     def watched(self) -> bool:

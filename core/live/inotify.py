@@ -41,6 +41,15 @@ class _Place:
         self.depth: int | None = None  # a folder watched as a whole, with so many levels below it
 
 
+def identity(folder: Path) -> tuple[int, int] | None:
+    """Return a folder's device and inode; ``None`` where it is not."""
+    try:
+        at = folder.stat()
+    except OSError:
+        return None
+    return at.st_dev, at.st_ino
+
+
 class Inotify:
     """Watches the directories of one source; belongs to one thread.
 
@@ -63,25 +72,33 @@ class Inotify:
         self._places: dict[int, _Place] = {}
         self._by_path: dict[str, int] = {}
         self._wanted: tuple[Path, ...] = ()
+        self._roots: tuple[tuple[int, int] | None, ...] = ()
         self.complete = False
         """Whether all that is wanted is watched; if not, it must be polled."""
+
+    @property
+    def state(self) -> object:
+        """What is watched, and whether it is."""
+        return self._wanted, self._roots, self.complete
 
     def want(self, paths: Sequence[Path]) -> bool:
         """Make these what is watched: a folder with all below it, of a file its entry in its folder.
 
-        Cheap where nothing changed; to be called again now and then, as folders come and go.
+        To be called again now and then: when a folder *above* moves, the kernel says nothing and goes on watching
+        the moved one. Where all is as it was, it costs a ``stat`` per path.
 
         Returns:
             ``complete``.
         """
         wanted = tuple(paths)
-        if wanted == self._wanted and self.complete:
+        roots = tuple(identity(p if p.is_dir() else p.parent) for p in wanted)
+        if wanted == self._wanted and roots == self._roots and self.complete:
             return True
         for wd in list(self._places):
             self._remove(self.fd, wd)
         self._places.clear()
         self._by_path.clear()
-        self._wanted, self.complete = wanted, True
+        self._wanted, self._roots, self.complete = wanted, roots, True
         for path in wanted:
             if path.is_dir():
                 self.complete &= self._watch_tree(str(path), _DEPTH)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ctx_inspect.core.live.events import LiveEvent
 from ctx_inspect.core.live.hints import Wake
-from ctx_inspect.core.live.pace import Pace
+from ctx_inspect.core.live.pace import IDLE_GAP, Pace
 from ctx_inspect.core.model import Known, Ledger, Listing, Problem, ProblemCode, Raw, Ref
 from ctx_inspect.core.sources.base import Change, Source, SourceError
 
@@ -60,6 +60,7 @@ class SourceThread:
         self._error: ProblemCode | None = None
         self._wanted: tuple[object, ...] = ()
         self._want_next = 0.0
+        self._renewed = 0.0
 
     # requests, from any thread
 
@@ -135,6 +136,7 @@ class SourceThread:
     def _run(self) -> None:
         pace = Pace(time.monotonic(), folder=self._is_folder())
         try:
+            self._renew(time.monotonic())
             while not self._stopping:
                 try:
                     self._turn(pace)
@@ -146,15 +148,17 @@ class SourceThread:
 
     def _turn(self, pace: Pace) -> None:
         now = time.monotonic()
-        due = pace.due(watched=self._wake.watched)
-        idle = due > now and not self._jobs
-        if self._wake.wait(due - now if idle else 0):
+        due = min(pace.due(watched=self._wake.watched), self._renewed + IDLE_GAP)
+        if self._wake.wait(due - now if due > now and not self._jobs else 0):
             pace.hint(time.monotonic())
         now = time.monotonic()
         if self._stopping:
             return
+        if now >= self._renewed + IDLE_GAP and self._renew(now):
+            pace.hint(now)  # what is watched is another now, so something happened
         if pace.due(watched=self._wake.watched) <= now:
-            self._renew(now)
+            if not self._wake.watched:
+                self._renew(now)  # before the look: what comes after it is told, and what came before is seen
             changed = self._look()
             pace.looked(now, time.monotonic(), changed=changed)
         self._answer_one()
@@ -181,19 +185,23 @@ class SourceThread:
             self._report("asking what to watch", e)
             return False
 
-    def _renew(self, now: float) -> None:
-        """Watch what is to be watched now; tries again once a second where something is missing."""
+    def _renew(self, now: float) -> bool:
+        """Watch what is to be watched now, and return whether that is another than before.
+
+        Where something is missing it is tried again once a second (rarer where that is dear).
+        """
+        self._renewed = now
         try:
             paths = tuple(self.source.watch_paths())
         except Exception as e:
             self._report("asking what to watch", e)
-            return
-        if self._wake.watched and paths == self._wanted:
-            self._wake.want(paths)  # free where all is well, repairs where a folder moved
-        elif now >= self._want_next or paths != self._wanted:
-            self._wake.want(paths)
-            self._want_next = now + max(1.0, 100 * (time.monotonic() - now))
+            return False
+        if not self._wake.watched and paths == self._wanted and now < self._want_next:
+            return False
         self._wanted = paths
+        changed = self._wake.want(paths)
+        self._want_next = now + max(IDLE_GAP, 100 * (time.monotonic() - now))
+        return changed
 
     def _look(self) -> bool:
         """Ask the source what is new, tell it, and return whether anything was."""

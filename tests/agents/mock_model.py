@@ -80,6 +80,7 @@ class Received:
         session: The session that its header names, if it does.
         body: What was sent.
         status: The HTTP status of the answer.
+        tokens: Prompt tokens that the answer reported, where it came to that.
         finished: Whether the whole answer was taken.
     """
 
@@ -90,6 +91,7 @@ class Received:
     session: str | None
     body: Json
     status: int = 200
+    tokens: int | None = None
     finished: bool = False
 
 
@@ -241,6 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
             "total_tokens": total + out,
             "prompt_tokens_details": {"cached_tokens": cached},
         }
+        received.tokens = total
         self._event({**head, "choices": [], "usage": usage})
         self._event("[DONE]")
 
@@ -284,6 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
             start = {"type": "tool_use", "id": f"toolu_{received.n}_{i}", "name": use.name, "input": {}}
             block(index, start, [{"type": "input_json_delta", "partial_json": p} for p in arguments])
             index += 1
+        received.tokens = total
         reason = "tool_use" if say.calls else "end_turn"
         event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": out})
         event("message_stop")

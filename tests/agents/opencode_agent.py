@@ -36,7 +36,7 @@ class OpenCode:
     def __init__(self, home: Path, model: MockModel) -> None:
         self.home, self.model = home, model
         self.project = home / "shop"
-        self.project.mkdir(parents=True)
+        self.project.mkdir(parents=True, exist_ok=True)
         (self.project / "notes.txt").write_text("Milk\nBread 🍞\n")
         self.database = home / ".local" / "share" / "opencode" / "opencode.db"
         options = {"baseURL": f"{model.url}/v1", "apiKey": "none"}
@@ -127,9 +127,11 @@ class OpenCode:
         """Make a session; return its id."""
         return self.call("POST", "/session", {})["id"]
 
-    def prompt(self, session: str, text: str, *, model: str | None = None, wait: bool = True) -> Any:
+    def prompt(self, session: str, text: str, *, model: str | None = None, agent: str | None = None, wait: bool = True) -> Any:
         """Send a prompt; with ``wait`` return the answer once the turn is over."""
         body: Json = {"parts": [{"type": "text", "text": text}]}
+        if agent:
+            body["agent"] = agent
         if model:
             provider, name = model.split("/")
             body["model"] = {"providerID": provider, "modelID": name}

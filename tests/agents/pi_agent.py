@@ -54,12 +54,12 @@ class Pi:
     def __init__(self, home: Path, model: MockModel) -> None:
         self.home, self.model = home, model
         self.project = home / "shop"
-        self.project.mkdir(parents=True)
+        self.project.mkdir(parents=True, exist_ok=True)
         (self.project / "notes.txt").write_text("Milk\nBread 🍞\n")
         (self.project / "AGENTS.md").write_text("# Rules\n- Be brief.\n")
         self.agent = home / ".pi" / "agent"
         self.sessions = self.agent / "sessions"
-        self.agent.mkdir(parents=True)
+        self.agent.mkdir(parents=True, exist_ok=True)
         providers = {
             "mock": {
                 "baseUrl": f"{model.url}/v1",

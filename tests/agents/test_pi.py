@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from ctx_inspect.core.model import Category, MarkKind, Request
+from ctx_inspect.core.budget import request_window
+from ctx_inspect.core.model import Category, MarkKind, Request, value_of
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.sources.pi import PiSource
 
@@ -148,6 +149,9 @@ def check_requests(watch: Watch, model: MockModel, files: dict[str, Path]) -> No
             compared.add(received.n)
             text = watch.text(id)
             assert rebuilt(request.context.messages.messages(), text) == sent(received.body), (request.id, received.n)  # type: ignore[arg-type]
+            assert (value_of(request.usage) is not None) == (received.tokens is not None), request.id
+            if received.tokens is not None:
+                assert value_of(request_window(request)) == received.tokens
             names = [str(i.k) for i in request.context.items if i.category is Category.TOOLS]
             assert names == tool_names(received.body)
     assert compared == {r.n for r in model.of()}, "every primary request was compared"
