@@ -101,19 +101,19 @@ class Database:
             Damaged: Its page is damaged.
         """
 
-        def work(reader: Reader) -> bytes | Exception | None:
+        def work(reader: Reader) -> tuple[bytes | None, type[Exception] | None]:
             try:
                 if ref.row.startswith("log:"):
-                    return logged_part(reader, ref.session, int(ref.row.removeprefix("log:")))
+                    return logged_part(reader, ref.session, int(ref.row.removeprefix("log:"))), None
                 row = reader.row("SELECT CAST(data AS BLOB) FROM part WHERE id = ? AND session_id = ?", (ref.row, ref.session))
             except (Damaged, TooLarge) as error:
-                return error
-            return row[0] if row else None
+                return None, type(error)
+            return (row[0] if row else None), None
 
-        found = read(self.path, work, tables={"part", "event"} if ref.row.startswith("log:") else {"part"}).value
-        if isinstance(found, (Damaged, TooLarge)):
-            raise found
-        return found
+        data, refused = read(self.path, work, tables={"part", "event"} if ref.row.startswith("log:") else {"part"}).value
+        if refused is not None:
+            raise refused
+        return data
 
     def changed(self, since: object | None) -> Change:
         """Tell what is new."""

@@ -48,9 +48,7 @@ def _field(part: Any, field: str, data: bytes) -> Any:
         case ["output"]:
             state = part["state"]
             if state["status"] == "error":
-                meta: Any = state.get("metadata")
-                kept: Any = meta.get("output") if isinstance(meta, dict) and meta.get("interrupted") is True else None  # pyright: ignore[reportUnknownMemberType]
-                return kept if isinstance(kept, str) else state["error"]
+                return _interrupted(data) or state["error"]
             return state["output"]
         case ["attachment", n]:
             return part["state"]["attachments"][int(n)]["url"]
@@ -64,6 +62,28 @@ class _State(msgspec.Struct):
 
 class _Part(msgspec.Struct):
     state: _State
+
+
+class _Kept(msgspec.Struct):
+    interrupted: bool
+    output: str
+
+
+class _Metadata(msgspec.Struct):
+    metadata: _Kept
+
+
+class _Interrupted(msgspec.Struct):
+    state: _Metadata
+
+
+def _interrupted(data: bytes) -> str | None:
+    """Return the output that an interrupted run kept."""
+    try:
+        kept = msgspec.json.decode(data, type=_Interrupted).state.metadata
+    except msgspec.ValidationError:
+        return None
+    return kept.output if kept.interrupted else None
 
 
 def _arguments(data: bytes) -> str:
