@@ -210,11 +210,22 @@ class ChainBuilder:
         other.list, other._last, other._keep = list(self.list), self._last, self._keep
         return other
 
-    def take(self) -> Chain:
-        """Return the list as it is now."""
+    def take(self, into: Chain | None = None) -> Chain:
+        """Return the list as it is now.
+
+        Args:
+            into: A chain that was handed out before its content was known: it becomes this one.
+        """
+        chain = into
         if self._last is not None and self._keep == len(self.list) == self._last.length:
-            return self._last
-        chain = Chain(self._last, self._keep, tuple(self.list[self._keep :]))
+            if chain is None:
+                return self._last
+            chain.base, chain.keep, chain.add, chain.length = self._last, self._keep, (), self._keep
+        elif chain is None:
+            chain = Chain(self._last, self._keep, tuple(self.list[self._keep :]))
+        else:
+            chain.base, chain.keep, chain.add = self._last, self._keep, tuple(self.list[self._keep :])
+            chain.length = len(self.list)
         self._last, self._keep = chain, len(self.list)
         return chain
 

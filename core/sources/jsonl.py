@@ -34,16 +34,14 @@ PROOF = 64
 _BROKEN = (msgspec.MsgspecError, ValueError, UnicodeError)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True, gc=False):
     """Where reading goes on: a byte offset at the start of a line, and that line's number (from 1)."""
 
     offset: int = 0
     line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Record(Generic[V]):
+class Record(msgspec.Struct, Generic[V], frozen=True, gc=False):
     """One record.
 
     Attributes:
@@ -81,8 +79,7 @@ class Identity:
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(msgspec.Struct, frozen=True, gc=False):
     number: int
     offset: int
     length: int
@@ -182,7 +179,8 @@ class Reader(Generic[V]):
             except _BROKEN:
                 pass
             else:
-                self._give_up(waiting)
+                if waiting:
+                    self._give_up(waiting)
                 self.position = after
                 yield Record(value, line.number, line.offset, line.length, settled)
                 continue

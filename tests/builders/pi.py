@@ -211,6 +211,7 @@ class PiFile:
         self.entries: list[dict[str, Any]] = []
         self._seed = seed or id
         self._count = 0
+        self._ids: set[str] = set()
         self._calls = 0
         self._hold: list[bytes] | None = None
         header: dict[str, Any] = {"type": "session"}
@@ -247,7 +248,7 @@ class PiFile:
         """Append an entry of any type and return its id."""
         self._count += 1
         self.now = at if at is not None else self.now + TICK
-        new = id or hashlib.blake2b(f"{self._seed}/{self._count}".encode(), digest_size=4).hexdigest()
+        new = id or self._next_id()
         entry: dict[str, Any] = {"type": kind}
         if self.version > 1:
             entry |= {"id": new, "parentId": self.leaf}
@@ -256,8 +257,18 @@ class PiFile:
         self._write(entry)
         return new
 
+    def _next_id(self) -> str:
+        """Return 8 hex digits that no entry of this file has, as Pi does."""
+        tries = 0
+        while True:
+            new = hashlib.blake2b(f"{self._seed}/{self._count}/{tries}".encode(), digest_size=4).hexdigest()
+            if new not in self._ids:
+                return new
+            tries += 1
+
     def _write(self, entry: dict[str, Any]) -> None:
         self.entries.append(entry)
+        self._ids.add(str(entry.get("id")))
         if self._hold is None:
             self.raw(encode(entry) + b"\n")
         else:
@@ -400,7 +411,7 @@ class PiFile:
     ) -> str:
         """Append a compaction; ``kept`` is the first kept entry, its own id (keep nothing) where absent."""
         fields: dict[str, Any] = {"summary": summary, "tokensBefore": before}
-        own = hashlib.blake2b(f"{self._seed}/{self._count + 1}".encode(), digest_size=4).hexdigest()
+        own = self._next_id()
         if kept_index is not None:
             fields["firstKeptEntryIndex"] = kept_index
         else:
@@ -411,7 +422,7 @@ class PiFile:
             fields["systemMessage"] = {"role": "system", "content": "", **system}
         if usage is not None:
             fields["usage"] = usage.json()
-        return self.put("compaction", fields)
+        return self.put("compaction", fields, id=own)
 
     def branch_summary(self, summary: str, *, origin: str = "root", hook: bool = False) -> str:
         """Append the summary of a branch that was left; it hangs off the leaf (``go`` first)."""

@@ -8,13 +8,11 @@ result gets one made up. What depends on the wire dialect alone (ids, image carr
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctx_inspect.core.model import Chain, ChainBuilder, Message, Model, Part, PartKind, Ref, Role, Synthetic
 from ctx_inspect.core.sources.pi.classes import USER_AUTHORED, Row
 from ctx_inspect.core.sources.pi.entries import Entry
 from ctx_inspect.core.sources.pi.formats import NO_RESULT
-from ctx_inspect.core.sources.pi.system import NO_SYSTEM, SystemState
+from ctx_inspect.core.sources.pi.parts import Note, part_of
 
 _SYNTHETIC = {
     Row.CUSTOM: Synthetic.NOTICE,
@@ -37,24 +35,23 @@ class Conversation:
     def __init__(self, session: str) -> None:
         """Start at the root of this session's tree."""
         self._session = session
-        self.system: SystemState = NO_SYSTEM
         self._path: list[Entry] = []
         self._selected: list[Entry] = []
         self._edits: dict[str, Entry] = {}
         self._builder = ChainBuilder()
         self._places: dict[str, int] = {}  # where a message was put; may have moved since
         self._closers: set[str] = set()  # entries before which results were made up
-        self._calls: list[Part] = []  # calls of the last answer
+        self._calls: list[Note] = []  # calls of the last answer
         self._answered: set[str | None] = set()
-        self._answerer = ""
+        self._answerer: Entry | None = None
         self._target: Target | None = None
         self._thinks = False
-        self._made: dict[tuple[str, str, bool], Message | None] = {}  # shared by all copies
+        self._made: dict[tuple[str, int, str, bool], Message | None] = {}  # shared by all copies
 
     def copy(self) -> Conversation:
         """Return one that goes on from here on its own, as a branch does."""
         other = Conversation(self._session)
-        other.system, other._target, other._thinks, other._answerer = self.system, self._target, self._thinks, self._answerer
+        other._target, other._thinks, other._answerer = self._target, self._thinks, self._answerer
         other._path, other._selected, other._edits = list(self._path), list(self._selected), dict(self._edits)
         other._builder, other._places, other._closers = self._builder.copy(), dict(self._places), set(self._closers)
         other._calls, other._answered, other._made = list(self._calls), set(self._answered), self._made
@@ -63,35 +60,34 @@ class Conversation:
     def feed(self, entry: Entry) -> None:
         """Go on by one entry."""
         self._path.append(entry)
-        match entry.row:
-            case Row.COMPACTION:
-                self._compact(entry)
-            case Row.EDIT:
-                self._selected.append(entry)
-                if entry.target is not None:
-                    self._edits[entry.target] = entry
-                    self._edited(entry)
-            case Row.SYSTEM:
-                self._selected.append(entry)
-                if entry.system is not None:
-                    self.system = self.system.apply(entry.system, self._session, entry.id)
-            case _:
-                self._selected.append(entry)
-                self._push(entry)
+        if entry.row is Row.COMPACTION:
+            self._compact(entry)
+            return
+        self._selected.append(entry)
+        if entry.row is not Row.EDIT:
+            self._push(entry)
+        elif entry.target is not None:
+            self._edits[entry.target] = entry
+            self._edited(entry)
 
-    def take(self, target: Target | None) -> Chain:
-        """Return the list as it would be sent to ``target`` now (``None``: to the model of the last request)."""
+    def take(self, target: Target | None, into: Chain | None = None) -> Chain:
+        """Return the list as it would be sent to ``target`` now (``None``: to the model of the last request).
+
+        Args:
+            target: Whom it is sent to.
+            into: See :meth:`ChainBuilder.take`.
+        """
         if target is not None and target != self._target:
             self._target = target
             if self._thinks:
                 self._fold()
         missing = self._missing()
         if not missing:
-            return self._builder.take()
+            return self._builder.take(into)
         length = len(self._builder.list)
         for message in missing:
             self._builder.append(message)
-        chain = self._builder.take()
+        chain = self._builder.take(into)
         self._builder.reset(self._builder.list[:length])
         return chain
 
@@ -106,7 +102,6 @@ class Conversation:
                     break
         self._selected = [entry, *kept]
         self._edits = {e.target: e for e in kept if e.row is Row.EDIT and e.target is not None}
-        self.system = NO_SYSTEM if entry.system is None else NO_SYSTEM.apply(entry.system, self._session, entry.id)
         self._fold()
 
     def _edited(self, edit: Entry) -> None:
@@ -114,19 +109,14 @@ class Conversation:
         target = next((e for e in reversed(self._selected) if e.id == edit.target), None)
         if target is None:
             return
-        if target.row is Row.SYSTEM or (target.row is Row.COMPACTION and edit.out):
-            self._fold_system()
-        if target.row is Row.ASSISTANT and target.answer is not None and target.answer.dropped and target.id not in self._closers:
+        if target.answer is not None and target.answer.dropped and target.id not in self._closers:
             return
         plain = target.row in (Row.USER, Row.CUSTOM, Row.RESULT) or (
-            target.row is Row.ASSISTANT and not any(p.kind is PartKind.CALL for p in (*target.parts, *edit.parts))
+            target.row is Row.ASSISTANT and target.first(PartKind.CALL) is None and edit.first(PartKind.CALL) is None
         )
         place = self._place(target.id)
-        if edit.out or not plain or place is None:
-            self._fold()
-            return
-        message = self._message(target)
-        if message is None:
+        message = None if edit.out or not plain or place is None else self._message(target)
+        if message is None or place is None:
             self._fold()
         else:
             self._builder.replace(place, message)
@@ -148,74 +138,68 @@ class Conversation:
         builder.reset(self._builder.list)
         self._builder = builder
 
-    def _fold_system(self) -> None:
-        state = NO_SYSTEM
-        for entry in self._selected:
-            edit = self._edits.get(entry.id)
-            if entry.system is not None and not (edit is not None and edit.out):
-                state = state.apply(entry.system, self._session, entry.id)
-        self.system = state
-
     # -- sending -----------------------------------------------------------------------------------------
 
     def _push(self, entry: Entry) -> None:
         edit = self._edits.get(entry.id)
         if edit is not None and edit.out:
             return
-        if entry.row in _SPOKEN:
-            if entry.hidden:
-                return
-            self._close(entry)
-        elif entry.row is Row.ASSISTANT:
+        row = entry.row
+        if row is Row.RESULT:
+            self._answered.add(entry.call)
+        elif row is Row.ASSISTANT:
             self._close(entry)
             if entry.answer is not None and entry.answer.dropped:
                 return
-        elif entry.row is Row.RESULT:
-            self._answered.add(entry.call)
+            calls = [n for n in (edit or entry).notes if n.kind is PartKind.CALL]
+            if calls:
+                self._calls, self._answered, self._answerer = calls, set(), entry
+            self._thinks = self._thinks or (edit or entry).first(PartKind.REASONING) is not None
+        elif row in _SPOKEN:
+            if entry.hidden:
+                return
+            self._close(entry)
         else:
             return
         message = self._message(entry)
-        if entry.row is Row.ASSISTANT:
-            self._thinks = self._thinks or any(p.kind is PartKind.REASONING for p in (edit or entry).parts)
-            calls = [p for p in (edit or entry).parts if p.kind is PartKind.CALL]
-            if calls:
-                self._calls, self._answered, self._answerer = calls, set(), entry.id
         if message is not None:
             self._places[entry.id] = len(self._builder.list)
             self._builder.append(message)
 
     def _close(self, entry: Entry) -> None:
         """Make up results of the last answer's calls that have none, before ``entry``."""
-        missing = self._missing()
-        if missing:
-            self._closers.add(entry.id)
-            for message in missing:
-                self._builder.append(message)
-        self._calls = []
+        if self._calls:
+            missing = self._missing()
+            if missing:
+                self._closers.add(entry.id)
+                for message in missing:
+                    self._builder.append(message)
+            self._calls = []
 
     def _missing(self) -> list[Message]:
         made: list[Message] = []
-        for call in self._calls:
-            if call.call in self._answered:
+        for note in self._calls:
+            if note.call in self._answered or self._answerer is None:
                 continue
-            ref = Ref(call.ref.session, self._answerer, "no result") if call.ref else None
-            part = Part(PartKind.RESULT, f"{call.fp}/none", len(NO_RESULT), call.name, call.call, Synthetic.CARRIER, ref=ref)
-            made.append(
-                Message(f"{self._answerer}/{call.call}", Role.TOOL, part.fp, (part,), synthetic=Synthetic.CARRIER, row=self._answerer)
-            )
+            row = self._answerer.id
+            fp = f"{self._answerer.key(self._session)}/{note.place}/none"
+            call = part_of(note, "", self._session, row)
+            ref = Ref(self._session, row, "no result")
+            part = Part(PartKind.RESULT, fp, len(NO_RESULT), call.name, call.call, Synthetic.CARRIER, ref=ref)
+            made.append(Message(f"{row}/{note.call}", Role.TOOL, fp, (part,), synthetic=Synthetic.CARRIER, row=row))
         return made
 
     def _message(self, entry: Entry) -> Message | None:
         """Return what an entry is sent as, or ``None`` where nothing of it is left."""
-        edit = self._edits.get(entry.id)
+        edit = self._edits.get(entry.id) if self._edits else None
         if edit is not None and entry.row not in _EDITABLE:
             edit = None
         bare = entry.row is Row.ASSISTANT and not self._same_model(entry)
-        key = (entry.key, edit.key if edit else "", bare)
+        key = (entry.id, entry.again, edit.id if edit else "", bare)
         try:
             return self._made[key]
         except KeyError:
-            made = self._made[key] = _message(entry, edit, bare)
+            made = self._made[key] = _message(entry, edit, bare, self._session)
             return made
 
     def _same_model(self, entry: Entry) -> bool:
@@ -225,27 +209,29 @@ class Conversation:
         return model == entry.answer.model and (api is None or entry.answer.api is None or api == entry.answer.api)
 
 
-def _message(entry: Entry, edit: Entry | None, bare: bool) -> Message | None:
-    parts = entry.parts
+def _message(entry: Entry, edit: Entry | None, bare: bool, session: str) -> Message | None:
+    key = fp = entry.key(session)
+    notes = entry.notes
+    source, place = entry.id, key
     if edit is not None:
-        parts = edit.parts
-        if entry.row is Row.RESULT:
-            first = entry.parts[0]
-            parts = tuple(replace(p, call=first.call, name=first.name if p.kind is PartKind.RESULT else None) for p in edit.alt)
-    fp = entry.key + (f"+{edit.key}" if edit else "")
+        source, place = edit.id, edit.key(session)
+        fp = f"{key}+{place}"
+        notes = edit.notes
+        if entry.row is Row.RESULT and entry.notes:
+            first = entry.notes[0]
+            notes = tuple(n._replace(call=first.call, name=first.name if n.kind is PartKind.RESULT else None) for n in edit.alt)
     if entry.row is Row.ASSISTANT:
-        said = tuple(p for p in parts if p.kind is not PartKind.REASONING)
-        if bare and len(said) < len(parts):
-            parts, fp = said, fp + "-thinking"
+        said = tuple(n for n in notes if n.kind is not PartKind.REASONING)
+        if bare and len(said) < len(notes):
+            notes, fp = said, f"{fp}-thinking"
         if not said and entry.answer is not None and entry.answer.api == "openai-completions":
             return None  # that dialect has no message of thinking alone
-    if not parts:
+    if not notes:
         return None
-    match entry.row:
-        case Row.ASSISTANT:
-            return Message(entry.id, Role.ASSISTANT, fp, parts, entry.began, entry.at)
-        case Row.RESULT:
-            return Message(entry.id, Role.TOOL, fp, parts, entry.began, entry.at)
-        case _:
-            opens = entry.row in USER_AUTHORED
-            return Message(entry.id, Role.USER, fp, parts, entry.began, opens=opens, synthetic=_SYNTHETIC.get(entry.row))
+    parts = tuple(part_of(n, place, session, source) for n in notes)
+    if entry.row is Row.ASSISTANT:
+        return Message(entry.id, Role.ASSISTANT, fp, parts, entry.began, entry.at)
+    if entry.row is Row.RESULT:
+        return Message(entry.id, Role.TOOL, fp, parts, entry.began, entry.at)
+    opens = entry.row in USER_AUTHORED
+    return Message(entry.id, Role.USER, fp, parts, entry.began, None, opens, _SYNTHETIC.get(entry.row))

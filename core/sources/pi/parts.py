@@ -1,9 +1,34 @@
-"""Makes the parts of messages: kind, size, fingerprint and the ref to their text."""
+"""Parts of messages: what is noted of them while a line is decoded, and the model's parts made of that later.
+
+Text is measured and let go at once. A note is a plain tuple, because a session has hundreds of thousands of them.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ctx_inspect.core.model import Part, PartKind, Raw, Ref
 from ctx_inspect.core.sources.pi.records import Block, Content
+
+
+class Note(NamedTuple):
+    """What is noted of one part.
+
+    Attributes:
+        kind: What it is.
+        place: Which text of the entry (the field of a ref).
+        size: UTF-8 bytes; of media: bytes.
+        name: Tool of a call or result.
+        call: Id of a call.
+        mime: Media type.
+    """
+
+    kind: PartKind
+    place: str
+    size: int | None
+    name: str | None = None
+    call: str | None = None
+    mime: str | None = None
 
 
 def utf8(text: str) -> int:
@@ -11,62 +36,64 @@ def utf8(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-class PartMaker:
-    """Makes the parts of one session's entries.
+_PLACES = {base: [f"{base}/{i}" for i in range(32)] for base in ("content", "replacement", "result")}
 
-    A fingerprint is (session, entry, place): lines of a session file never change. Where an id occurs again, the
-    number of the repetition is part of it.
+
+def _place(base: str, index: int) -> str:
+    return _PLACES[base][index] if index < 32 else f"{base}/{index}"
+
+
+def notes_of(content: Content, base: str = "content", *, blank: bool = True) -> tuple[Note, ...]:
+    """Note the parts of a content; ``blank`` false leaves out texts of nothing but space, as Pi does with an assistant's."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Note(PartKind.TEXT, base, utf8(content)),) if content else ()
+    notes: list[Note] = []
+    for i, block in enumerate(content):
+        kind = block.type
+        if kind == "text":
+            text = block.text
+            if text and (blank or not text.isspace()):
+                notes.append(Note(PartKind.TEXT, _place(base, i), utf8(text)))
+        elif kind == "toolCall":
+            size = memoryview(block.arguments).nbytes or 2
+            notes.append(Note(PartKind.CALL, _place(base, i), size, block.name, block.id))
+        elif kind == "thinking":
+            if _kept_thinking(block):
+                notes.append(Note(PartKind.REASONING, _place(base, i), utf8(block.thinking or "")))
+        elif kind == "image":
+            notes.append(_image(block, _place(base, i)))
+        else:
+            notes.append(Note(PartKind.OTHER, _place(base, i), None))
+    return tuple(notes)
+
+
+def result_notes(content: Content, call: str | None, name: str | None, base: str = "result") -> tuple[Note, ...]:
+    """Note the parts of a tool result: its texts as one, as they are sent, then its images."""
+    if isinstance(content, list) and len(content) == 1 and content[0].type == "text":
+        return (Note(PartKind.RESULT, base, utf8(content[0].text or ""), name, call),)
+    blocks = [Block(type="text", text=content)] if isinstance(content, str) else content or []
+    texts = [b.text or "" for b in blocks if b.type == "text"]
+    notes = [Note(PartKind.RESULT, base, sum(map(utf8, texts)) + max(0, len(texts) - 1), name, call)]
+    notes += [_image(b, _place(base, i), call) for i, b in enumerate(blocks) if b.type == "image"]
+    return tuple(notes)
+
+
+def part_of(note: Note, key: str, session: str, row: str) -> Part:
+    """Make a part.
+
+    A fingerprint is (session, entry, place): lines of a session file never change.
+
+    Args:
+        note: What was noted.
+        key: Names this version of its entry.
+        session: Session id.
+        row: Entry id.
     """
-
-    def __init__(self, session: str) -> None:
-        """Make parts for this session id."""
-        self._session = session
-
-    def part(self, row: str, place: str, kind: PartKind, size: int | None, **more: object) -> Part:
-        """Make one part; ``place`` is the field of its ref."""
-        return Part(kind, f"{self._session}/{row}/{place}", size, ref=Ref(self._session, row, place), **more)  # type: ignore[arg-type]
-
-    def content(self, row: str, content: Content, base: str = "content", *, blank: bool = True) -> tuple[Part, ...]:
-        """Make the parts of a content; ``blank`` false leaves out texts of nothing but space, as Pi does with an assistant's."""
-        if content is None:
-            return ()
-        session = self._session
-        if isinstance(content, str):
-            ref = Ref(session, row, base)
-            return (Part(PartKind.TEXT, f"{session}/{row}/{base}", utf8(content), ref=ref),) if content else ()
-        parts: list[Part] = []
-        for i, block in enumerate(content):
-            place = f"{base}/{i}"
-            fp = f"{session}/{row}/{place}"
-            match block.type:
-                case "text":
-                    if block.text and (blank or not block.text.isspace()):
-                        parts.append(Part(PartKind.TEXT, fp, utf8(block.text), ref=Ref(session, row, place)))
-                case "thinking":
-                    if _kept_thinking(block):
-                        parts.append(Part(PartKind.REASONING, fp, utf8(block.thinking or ""), ref=Ref(session, row, place)))
-                case "toolCall":
-                    size = memoryview(block.arguments).nbytes or 2
-                    name = Raw(block.name) if block.name is not None else None
-                    parts.append(Part(PartKind.CALL, fp, size, name, block.id, ref=Ref(session, row, place)))
-                case "image":
-                    parts.append(_image(block, fp, Ref(session, row, place)))
-                case _:
-                    parts.append(Part(PartKind.OTHER, fp, None, ref=Ref(session, row, place)))
-        return tuple(parts)
-
-    def result(self, row: str, body: Content, call: str | None, name: str | None, base: str = "result") -> tuple[Part, ...]:
-        """Make the parts of a tool result: its texts as one, as they are sent, then its images."""
-        blocks = [Block(type="text", text=body)] if isinstance(body, str) else body or []
-        texts = [b.text or "" for b in blocks if b.type == "text"]
-        size = sum(map(utf8, texts)) + max(0, len(texts) - 1)
-        named = Raw(name) if name is not None else None
-        fp = f"{self._session}/{row}/{base}"
-        parts = [Part(PartKind.RESULT, fp, size, named, call, ref=Ref(self._session, row, base))]
-        for i, block in enumerate(blocks):
-            if block.type == "image":
-                parts.append(_image(block, f"{fp}/{i}", Ref(self._session, row, f"{base}/{i}"), call))
-        return tuple(parts)
+    kind, place, size, name, call, mime = note
+    ref = Ref(session, row, place)
+    return Part(kind, f"{key}/{place}", size, None if name is None else Raw(name), call, None, None if mime is None else Raw(mime), ref)
 
 
 def _kept_thinking(block: Block) -> bool:
@@ -74,7 +101,7 @@ def _kept_thinking(block: Block) -> bool:
     return bool(block.redacted or memoryview(block.signature).nbytes > 2 or (block.thinking or "").strip())
 
 
-def _image(block: Block, fp: str, ref: Ref, call: str | None = None) -> Part:
-    data = bytes(block.data)
-    size = max(0, (len(data) - 2) * 3 // 4 - data[-3:-1].count(b"=")) if len(data) > 2 else None
-    return Part(PartKind.MEDIA, fp, size, call=call, mime=Raw(block.mime) if block.mime else None, ref=ref)
+def _image(block: Block, place: str, call: str | None = None) -> Note:
+    data = memoryview(block.data)
+    size = (data.nbytes - 2) * 3 // 4 - bytes(data[-3:-1]).count(b"=") if data.nbytes > 2 else None
+    return Note(PartKind.MEDIA, place, size, None, call, block.mime)

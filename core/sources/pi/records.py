@@ -17,7 +17,7 @@ Number = int | float | None
 ABSENT = msgspec.Raw()
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     """A block of a message's content."""
 
     type: str = ""
@@ -35,7 +35,7 @@ class Block(msgspec.Struct):
 Content = list[Block] | str | None
 
 
-class Figures(msgspec.Struct, rename="camel"):
+class Figures(msgspec.Struct, rename="camel", gc=False):
     """Usage as Pi stores it: ``input`` is without the cached part."""
 
     input: Number = None
@@ -45,7 +45,7 @@ class Figures(msgspec.Struct, rename="camel"):
     reasoning: Number = None
 
 
-class Body(msgspec.Struct, rename="camel"):
+class Body(msgspec.Struct, rename="camel", gc=False):
     """The ``message`` of an entry; which fields there are depends on its role."""
 
     role: str = ""
@@ -76,13 +76,13 @@ class Body(msgspec.Struct, rename="camel"):
     tools_removed: msgspec.Raw = ABSENT
 
 
-class Line(msgspec.Struct, rename="camel"):
+class Line(msgspec.Struct, rename="camel", gc=False):
     """One line: the header or an entry of any type."""
 
     type: str = ""
     id: str | None = None
     parent_id: str | None = None
-    timestamp: str | None = None
+    timestamp: datetime | None = None
     message: Body | None = None
     provider: str | None = None
     model_id: str | None = None
@@ -185,19 +185,18 @@ def takes_out(raw: msgspec.Raw) -> bool:
     return not data or data == b"null"
 
 
-def count(value: object) -> int | None:
+def count(value: Number) -> int | None:
     """Return a recorded number of tokens, or ``None`` where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e15 else None
+    if type(value) is int or type(value) is float:
+        return int(value) if 0 <= value < 1e15 else None
+    return None
 
 
-def millis(stamp: str | None) -> int | None:
-    """Return an ISO 8601 time as epoch milliseconds, or ``None``."""
-    if not stamp:
+def millis(stamp: datetime | None) -> int | None:
+    """Return a time as epoch milliseconds; without a zone it is UTC."""
+    if stamp is None:
         return None
     try:
-        at = datetime.fromisoformat(stamp)
-        return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+        return round((stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +50,18 @@ def header_of(line: Line) -> Header | None:
         return None
     cwd = Raw(line.cwd) if line.cwd else None
     return Header(line.id, count(line.version) or 1, millis(line.timestamp), cwd, Raw(line.parent_session) if line.parent_session else None)
+
+
+@contextmanager
+def _no_collecting() -> Generator[None]:
+    """Keep the garbage collector from walking over a growing heap again and again: what is made here has no cycles."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def id_in_name(path: Path) -> str:
@@ -100,6 +114,10 @@ class SessionFile:
             fd = open_regular(self.path)
         except (OSError, ValueError) as error:
             raise refused(error, self.path) from None
+        with _no_collecting():
+            self._refresh(fd, final)
+
+    def _refresh(self, fd: int, final: Callable[[os.stat_result], bool]) -> None:
         try:
             if self._identity is not None and not grew_from(fd, self._identity):
                 self._clear()
@@ -151,7 +169,7 @@ class SessionFile:
         again = 0
         if line.id is not None and line.id in self._entries and self._entries[line.id].line != record.line:
             again = self._repeats[line.id] = self._repeats.get(line.id, 0) + 1
-        entry = entry_of(line, self.header.id, record.line, record.offset, record.length, again)
+        entry = entry_of(line, record.line, record.offset, record.length, again)
         if old:
             entry.parent = self._records[-1] or None
             if entry.kept is not None and entry.kept.startswith("record-"):
@@ -195,8 +213,10 @@ class SessionFile:
     def _start_over(self) -> Walk:
         header = self.header
         assert header is not None
-        held = self._entries | {e.id: e for e in self._loose}
-        entries = sorted(held.values(), key=lambda e: (e.line, e.offset))
+        held = self._entries | {e.id: e for e in self._loose} if self._loose else self._entries
+        entries = list(held.values())
+        if self._repeats or self._loose:
+            entries.sort(key=lambda e: (e.line, e.offset))
         lost = sorted({f.line for f in (*self._faults, *self._open_faults) if not f.recovered})
         tree = grow(entries, lost)
         born = header.at if header.parent is not None else None
@@ -211,12 +231,14 @@ class SessionFile:
         self._leave(tree, -1, walk, turns)
         before = 0
         for place, entry in enumerate(tree.path):
-            if any(before < line < entry.line for line in lost):
+            if lost and any(before < line < entry.line for line in lost):
                 walk.gap()
             before = entry.line
-            _mark_return(walk, entry, coming.get(place, ()), turns)
+            if place in coming or entry.row is Row.BRANCH:
+                _mark_return(walk, entry, coming.get(place, ()), turns)
             walk.feed(entry)
-            self._leave(tree, place, walk, turns)
+            if place in tree.left:
+                self._leave(tree, place, walk, turns)
         if any(line > before for line in lost):
             walk.gap()
         self._hidden.sort(key=lambda h: h.at)
@@ -298,7 +320,7 @@ def _mark_return(walk: Walk, entry: Entry, left: list[tuple[Left, str | None]] |
         if entry.target:
             refs["message"] = entry.target
         counts = {"turns": sum(turns[b.root.id] for b, _ in rows)} if rows else {}
-        walk.mark(MarkKind.BRANCH, entry.at, status="summarised", refs=refs, counts=counts)
+        walk.mark(MarkKind.BRANCH, entry.at, "summarised", refs, counts=counts)
         return
     for branch, fork in rows:
         refs = {"message": branch.root.id} | ({"parent": fork} if fork else {})

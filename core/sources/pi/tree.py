@@ -52,23 +52,26 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
         lost: Numbers of unreadable lines, ascending.
     """
     known = {e.id: e for e in entries}
-    lines = [e.line for e in entries]
-    parents: dict[str, str | None] = {}
-    children: dict[str | None, list[Entry]] = {}
+    lines = [e.line for e in entries] if lost else []
+    hung: dict[str, str | None] = {}  # parents that are not as recorded
     for place, entry in enumerate(entries):
-        parent = entry.parent if entry.parent in known and entry.parent != entry.id else None
-        if parent is None and entry.parent is not None and entry.parent not in known:
-            parent = _before_gap(entries, lines, lost, place)
-        parents[entry.id] = parent
-        children.setdefault(parent, []).append(entry)
+        parent = entry.parent
+        if parent is not None and (parent not in known or parent == entry.id):
+            hung[entry.id] = _before_gap(entries, lines, lost, place) if lost and parent != entry.id else None
     path: list[Entry] = []
     seen: set[str] = set()
     at: str | None = entries[-1].id if entries else None
     while at is not None and at not in seen:  # a loop of parents ends the path
         seen.add(at)
-        path.append(known[at])
-        at = parents[at]
+        entry = known[at]
+        path.append(entry)
+        at = hung.get(at, entry.parent)
     path.reverse()
+    if len(path) == len(entries):
+        return Tree(tuple(path), {}, {})
+    children: dict[str | None, list[Entry]] = {}
+    for entry in entries:
+        children.setdefault(hung.get(entry.id, entry.parent), []).append(entry)
     written = [e.line for e in path]
     left: dict[int, list[Left]] = {}
     for place in range(-1, len(path)):

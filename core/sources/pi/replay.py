@@ -1,0 +1,84 @@
+"""Message lists that are made when somebody looks: opening a session only notes where each belongs.
+
+A timeline shows windows, steps and marks, and needs no message list; making those of a session with a hundred
+thousand entries takes longer than reading it.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from threading import RLock
+
+from ctx_inspect.core.model import Chain
+from ctx_inspect.core.sources.pi.conversation import Conversation, Target
+from ctx_inspect.core.sources.pi.entries import Entry
+
+
+class LateChain(Chain):
+    """A chain whose content is made at the first look at it; any thread may look."""
+
+    __slots__ = ("_replay",)
+
+    def __init__(self, replay: Replay) -> None:
+        """Belong to a replay, which knows what to fill in. Nothing of the chain is set yet."""
+        self._replay = replay
+
+    def __getattr__(self, name: str) -> object:
+        """Make the content: reached only while it is not there."""
+        if name not in ("base", "keep", "add", "length"):
+            raise AttributeError(name)
+        self._replay.run()
+        return object.__getattribute__(self, name)
+
+
+class Replay:
+    """Notes entries, requests and branches in order, and plays them through a conversation when asked."""
+
+    def __init__(self, session: str, parent: Replay | None = None) -> None:
+        """Start at the root of this session's tree, or where ``parent`` stands."""
+        self._session = session
+        self._parent = parent
+        self._lock: AbstractContextManager[bool] = parent._lock if parent else RLock()
+        self._conversation: Conversation | None = None if parent else Conversation(session)
+        self._waiting: list[Entry | Replay | tuple[LateChain, Target | None]] = []
+
+    def feed(self, entry: Entry) -> None:
+        """Note the next entry."""
+        with self._lock:
+            self._waiting.append(entry)
+
+    def take(self, target: Target | None) -> Chain:
+        """Return the list as it would be sent here; it is made later."""
+        chain = LateChain(self)
+        with self._lock:
+            self._waiting.append((chain, target))
+        return chain
+
+    def branch(self) -> Replay:
+        """Return a replay of a branch that hangs off here."""
+        other = Replay(self._session, self)
+        with self._lock:
+            self._waiting.append(other)
+        return other
+
+    def run(self) -> None:
+        """Make all lists that are noted."""
+        with self._lock:
+            if self._conversation is None:
+                if self._parent is not None:
+                    self._parent.run()
+                return
+            self._play(self._conversation)
+
+    def _play(self, conversation: Conversation) -> None:
+        waiting, self._waiting = self._waiting, []
+        for step in waiting:
+            if isinstance(step, Entry):
+                conversation.feed(step)
+            elif isinstance(step, Replay):
+                copy = conversation.copy()
+                step._parent = None
+                step._conversation = copy
+                step._play(copy)
+            else:
+                conversation.take(step[1], step[0])
