@@ -89,7 +89,7 @@ class Stage:
         from ctx_inspect.core.sources.opencode import OpenCodeSource
         from ctx_inspect.core.sources.pi import PiSource
 
-        return OpenCodeSource(self.database, env=self.env), PiSource(self.sessions, clock=clock)
+        return OpenCodeSource(self.database, env=self.env, home=self.home), PiSource(self.sessions, clock=clock)
 
 
 def live_lines() -> list[str]:

@@ -93,7 +93,7 @@ def test_the_only_compaction_is_below_the_threshold_and_by_hand(login: Ledger, r
 
 def test_what_the_compaction_folded_and_what_it_kept(rows: Timeline) -> None:
     tiers = [value_of(t.tier) for t in rows.turns]
-    assert tiers == ["compacted"] * 44 + ["full"] * 3
+    assert tiers == ["compacted"] * 43 + ["full"] * 4
 
 
 def test_the_revert_took_three_turns_between_18_and_19(login: Ledger, rows: Timeline) -> None:
