@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 from ctx_inspect.app.commands.options import Settings, command
-from ctx_inspect.app.commands.output import progress, span, table, warn, width, write_json, write_lines
+from ctx_inspect.app.commands.output import note, progress, span, table, warn, width, write_json, write_lines
 from ctx_inspect.app.commands.stores import Found, Stores, stores
 from ctx_inspect.core.budget import sent
-from ctx_inspect.core.model import Ledger, Raw, SessionInfo
+from ctx_inspect.core.model import Ledger, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.project import project_of, same_project
 from ctx_inspect.core.schema import Sessions, problems_of, session_of
 from ctx_inspect.core.schema.common import cleaner
@@ -20,6 +20,9 @@ from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.views.figures import age, counted, tokens, whole
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, Span, Tone
+
+RECORDS = (ProblemCode.UNREADABLE_RECORD, ProblemCode.RECOVERED_RECORD)
+"""Problems of single records: a list says only how many sessions have some."""
 
 TITLE = 80
 """Characters of a title or path."""
@@ -48,10 +51,11 @@ def sessions(settings: Settings, project: str | None, uncover: bool) -> None:
         write_json(Sessions(sessions=rows, problems=problems_of(problems, clean)))
         return
     write_lines(settings, listing(found, opened, uncover))
-    warn(found.problems)
-    damaged = sum(1 for _, ledger in opened if ledger is not None and ledger.problems)
+    inside = [p for _, ledger in opened if ledger is not None for p in ledger.problems]
+    warn([*found.problems, *(p for p in inside if p.code not in RECORDS)])
+    damaged = sum(any(p.code in RECORDS for p in ledger.problems) for _, ledger in opened if ledger is not None)
     if damaged:
-        click.echo(f"ctx-inspect: {counted(damaged, 'session')} could not be read whole; ctx-inspect turns SESSION says where", err=True)
+        note(f"{counted(damaged, 'session')} with damaged records; ctx-inspect turns SESSION says where")
 
 
 def _project(info: SessionInfo) -> Raw | None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ctx_inspect.core.sources.opencode import OpenCodeSource
 
-from tests.builders.opencode import OpenCodeDB
+from tests.builders.opencode import START, OpenCodeDB
 from tests.builders.opencode_parts import Usage, tool
 from tests.builders.opencode_schema import MIGRATIONS
 from tests.builders.pi import PiStore
@@ -34,7 +34,8 @@ def state(folder: Path) -> dict[str, tuple[int, int, str]]:
 
 
 def plain(path: Path, *questions: str, title: str = "Work") -> Path:
-    with OpenCodeDB(path) as db:
+    # ids hold the time: another start makes another session
+    with OpenCodeDB(path, start=START + 86_400_000 * sum(map(ord, title))) as db:
         s = db.session(title)
         for question in questions or ("one",):
             s.turn(question)
@@ -48,6 +49,11 @@ def test_a_locked_database_is_named_after_a_bounded_wait(cli: Cli, tmp_path: Pat
     db = OpenCodeDB(data / "opencode.db")
     db.session("locked").turn("one")
     lock = db.lock()
+    # rows in the -wal of a database that is held exclusively: neither it nor its newest rows can be read
+    lock.execute("COMMIT")
+    lock.execute("UPDATE migration SET time_completed = 1")
+    lock.execute("BEGIN EXCLUSIVE")
+    lock.execute("UPDATE migration SET time_completed = time_completed + 1")
 
     def claim(answer: Any) -> None:
         assert titles(answer) == ["readable"]

@@ -43,7 +43,7 @@ def test_hostile_text_of_pi_is_visible_and_inert(cli: Cli, tmp_path: Path, text:
 def test_hostile_text_of_opencode_is_visible_and_inert(cli: Cli, tmp_path: Path, text: str) -> None:
     with OpenCodeDB(tmp_path / "opencode.db") as db:
         s = db.session(text, directory="/home/ann/" + text.replace("\0", ""), agent=text)
-        s.user(text)
+        s.user(text or "x")
         s.step(text, oc_tool(text or "t", {"command": text}, text))
         s.step(text)
     _inert_everywhere(cli, tmp_path / "opencode.db", text)
