@@ -54,7 +54,7 @@ def classify(entry: Entry, replayed: Entry | None = None) -> UserClass:
     texts = [p for p in parts if p.type == "text"]
     if any(p.go_on for p in texts):
         return UserClass.CONTINUE
-    if not any(not p.synthetic and not p.ignored and p.size for p in texts) and not any(p.type == "file" for p in parts):
+    if not any(not p.synthetic and not p.ignored for p in texts) and not any(p.type == "file" for p in parts):
         if all(p.ignored for p in texts):
             return UserClass.IGNORED
         return UserClass.SHELL if _is_shell(texts) else UserClass.SYNTHETIC
