@@ -20,8 +20,8 @@ from tests.builders.opencode_rows import dumps
 from tests.builders.pi import Call, PiFile, Spent, encode, sections
 from tests.builders.pi import tool as pi_tool
 
-EVENT_BYTES = 2_750
-"""Mean size of an event's data: with 1 M of them and the rest the database has 4 GB."""
+EVENT_BYTES = range(100, 5300, 82)
+"""Sizes of the events' data, small and large as in life: with 1 M of them and the rest the database has 4 GB."""
 
 WORDS = ["".join(random.Random(i).choices(string.ascii_lowercase, k=2 + i % 9)) for i in range(997)]
 
@@ -93,7 +93,7 @@ def opencode(path: Path, scale: float = 1.0, *, title: str = "", parts: int = 12
 def _events(path: Path, sessions: list[str], events: int) -> None:
     """Write the event log in one transaction without a journal; the database is in WAL mode again afterwards."""
     per = -(-events // len(sessions))
-    bodies = [dumps({"info": {"summary": {"diffs": []}, "text": prose(EVENT_BYTES - 350 + 40 * (i % 16), i)}})[1:] for i in range(64)]
+    bodies = [dumps({"info": {"summary": {"diffs": []}, "text": prose(size, i)}})[1:] for i, size in enumerate(EVENT_BYTES)]
     kinds = ("message.updated.1", "message.part.updated.1", "message.part.updated.1", "session.updated.1")
 
     def rows() -> Iterator[tuple[str, str, int, str, str]]:
@@ -101,7 +101,7 @@ def _events(path: Path, sessions: list[str], events: int) -> None:
         for session in sessions:
             head = f'{{"sessionID":"{session}",'
             for seq in range(min(per, events - n)):
-                yield f"evt_{n:026d}", session, seq, kinds[seq % 4], head + bodies[n % 64]
+                yield f"evt_{n:026d}", session, seq, kinds[seq % 4], head + bodies[n * 29 % len(bodies)]
                 n += 1
 
     db = sqlite3.connect(path, isolation_level=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -151,3 +152,12 @@ def test_every_module_of_the_wheel_imports(installed: Path, built: Built, tmp_pa
         [str(installed / "python"), "-W", "error", "-c", code, *(name for name in modules if not name.endswith("__main__"))], tmp_path
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_doctor_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    done = run([str(installed / "ctx-inspect"), "doctor", "--json"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert next(iter(report)) == "schema"
+    assert report["schema"] == "ctx-inspect/doctor/1"
+    assert report["checks"]
