@@ -33,6 +33,8 @@ SETTLE = 0.06
 """After a notification one more look is due so much later: file times have a grain of 4–10 ms, and a writer's
 last notification may come just before what it tells of can be read."""
 
+_COST_MOST = 0.1
+"""However dear a look is, it is made every 40 s."""
 _IDLE_SHARE = 1 / 400
 _HOT_SHARE = 1 / 20
 _HINT_SHARE = 1 / 4
@@ -64,8 +66,15 @@ class Pace:
         self._settle_at = now + SETTLE
         self._deaf = False
 
-    def looked(self, began: float, ended: float, *, changed: bool) -> None:
-        """Note a look and whether it found something new."""
+    def looked(self, began: float, ended: float, *, cost: float, changed: bool) -> None:
+        """Note a look.
+
+        Args:
+            began: When.
+            ended: When.
+            cost: Processor time it took: waiting for a lock is long and costs nothing.
+            changed: Whether it found something new.
+        """
         if changed:
             self._hot_until = ended + HOT_FOR
             self._warm_until = ended
@@ -74,7 +83,7 @@ class Pace:
         elif self._hints is not None:
             self._warm_until = self._hints[1] + WARM_FOR
         self._first = False
-        self._last, self._cost = ended, ended - began
+        self._last, self._cost = ended, min(cost, _COST_MOST)
         if self._hints is not None and self._hints[1] <= began:
             self._hints = None
         if self._settle_at is not None and self._settle_at <= began:

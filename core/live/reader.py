@@ -159,8 +159,9 @@ class SourceThread:
         if pace.due(watched=self._wake.watched) <= now:
             if not self._wake.watched:
                 self._renew(now)  # before the look: what comes after it is told, and what came before is seen
+            began = time.thread_time()
             changed = self._look()
-            pace.looked(now, time.monotonic(), changed=changed)
+            pace.looked(now, time.monotonic(), cost=time.thread_time() - began, changed=changed)
         self._answer_one()
 
     def _answer_one(self) -> None:

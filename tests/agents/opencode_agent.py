@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import time
 import urllib.error
@@ -140,3 +141,23 @@ class OpenCode:
     def messages(self, session: str) -> list[Json]:
         """Return its messages, as it tells them itself."""
         return self.call("GET", f"/session/{session}/message")
+
+    def written(self) -> dict[str, float]:
+        """Return when the first part of each message was written, in seconds since the epoch.
+
+        A user's row comes first and its text up to seconds later, while OpenCode starts up; only then is there anything
+        that opens a turn. The time is in the id of the event that tells of it: 12 hex digits of ``ms * 4096 + n``,
+        of which 36 bits are left for the time.
+        """
+        connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
+        try:
+            rows = connection.execute("SELECT id, data FROM event WHERE type LIKE 'message.part.updated%' ORDER BY id").fetchall()
+        finally:
+            connection.close()
+        found: dict[str, float] = {}
+        span = 1 << 36
+        now = int(time.time() * 1000)
+        for id, data in rows:
+            ms = int(id.removeprefix("evt_")[:12], 16) // 4096
+            found.setdefault(json.loads(data)["part"]["messageID"], (now - (now - ms) % span) / 1000)
+        return found

@@ -84,7 +84,7 @@ def test_sessions(tmp_path: Path, model: MockModel) -> None:
 
         check_turns(watch, main, fork)
         check_requests(watch, model)
-        late = watch.late()
+        late = watch.late(agent.written())
         print({k: round(v, 3) for k, v in late.items()})
         assert max(late.values()) < 1.0, late
         assert watch.trouble == []

@@ -93,7 +93,8 @@ def test_beside_opencode(tmp_path: Path, model: MockModel) -> None:
             session = agent.session()
             prompts = scenes(model, Use("bash", command="ls", description="list"))
             times = [seen(terminal, lambda p=p: agent.prompt(session, p), n) for n, p in enumerate(prompts, 1)]  # type: ignore[misc]
-            messages = [m["info"] for m in agent.messages(session)]
+            written = agent.written()
+            rows = [written[m["info"]["id"]] for m in agent.messages(session) if m["info"]["role"] == "user"]
             assert lock_errors(agent.log()) == []
-        check(times, [m["time"]["created"] / 1000 for m in messages if m["role"] == "user"])
+        check(times, rows)
         assert "bug" not in terminal.show()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -111,10 +111,17 @@ class Watch:
 
         self.until(fits, f"turn {turns} of {id}")
 
-    def late(self) -> dict[str, float]:
-        """Return how long after its own time each turn was first seen, in seconds; inherited ones aside."""
+    def late(self, written: Mapping[str, float]) -> dict[str, float]:
+        """Return how long after it was written each turn was first seen, in seconds; inherited ones aside.
+
+        Args:
+            written: When what opens a turn was written, by its id.
+        """
         return {
-            f"{id} turn {t.n}": self.turns[id, t.id] - t.at / 1000 for id, led in self.ledgers.items() for t in led.turns if not t.inherited
+            f"{id} turn {t.n}": self.turns[id, t.id] - written[t.id]
+            for id, led in self.ledgers.items()
+            for t in led.turns
+            if not t.inherited
         }
 
     def steps_of(self, id: str) -> list[Request]:

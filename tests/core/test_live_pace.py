@@ -7,7 +7,7 @@ from ctx_inspect.core.live.pace import Pace
 
 
 def looked(pace: Pace, at: float, cost: float = 0.0, *, changed: bool = False) -> float:
-    pace.looked(at, at + cost, changed=changed)
+    pace.looked(at, at + cost, cost=cost, changed=changed)
     return at + cost
 
 
@@ -64,7 +64,7 @@ def test_a_hint_during_a_look_is_not_lost() -> None:
     looked(pace, 10.0)
     pace.hint(10.5)
     pace.hint(10.55)  # noted after the look had begun: it may tell of what the look did not see
-    pace.looked(10.54, 10.6, changed=False)
+    pace.looked(10.54, 10.6, cost=0.0, changed=False)
     assert pace.due(watched=True) < 10.9
 
 
@@ -107,7 +107,7 @@ def test_changes_without_notifications_make_it_poll() -> None:
     assert pace.due(watched=True) == 17.6
 
 
-@pytest.mark.parametrize("cost", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("cost", [0.01, 0.05, 0.1])
 def test_dear_looks_are_rare(cost: float) -> None:
     pace = Pace(0.0, folder=True)
     end = looked(pace, 10.0, cost)
@@ -116,3 +116,11 @@ def test_dear_looks_are_rare(cost: float) -> None:
     assert pace.due(watched=False) - end >= cost * 19
     pace.hint(end + 0.001)
     assert pace.due(watched=False) - end >= cost * 3.99
+
+
+def test_waiting_for_a_lock_is_not_dear_and_nothing_is_given_up() -> None:
+    pace = Pace(0.0)
+    pace.looked(10.0, 11.0, cost=0.001, changed=False)
+    assert pace.due(watched=True) == 12.0
+    pace.looked(12.0, 22.0, cost=10.0, changed=False)
+    assert pace.due(watched=True) == pytest.approx(62.0)
