@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 
-from ctx_inspect.app import copying, keymap, palette, svg, themes
+from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.app import Start
 from ctx_inspect.app.desk import Desk
 from ctx_inspect.app.layout import Arrangement
-from ctx_inspect.app.palette import Choice, Picker
 from ctx_inspect.app.panes.detail import TABS, DetailPane
 from ctx_inspect.app.panes.frame import EmptyPane, ProblemBand
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
-from ctx_inspect.core.model import Raw, Shown
 from ctx_inspect.core.sources.base import Source
-from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.widgets.lines import LinesView
 from textual.app import App
 
@@ -58,7 +54,7 @@ class Actions(App[None]):
 
     def pane_name(self) -> str:
         """Return which pane has the focus."""
-        focused = self.focused
+        focused = self.focused if self.screen_stack else None  # a timer may still fire while the app ends
         if focused is self.empty:
             return keymap.EMPTY
         if focused is self.detail.lines:
@@ -224,31 +220,25 @@ class Actions(App[None]):
             self.close_drawer()
             self.open_session(self.previous)
 
-    # --- sheets over the screen ------------------------------------------------------------------------------
-
-    async def _run_choice(self, action: Hashable | None) -> None:
-        if isinstance(action, str):
-            await self.run_action(action)
-
-    def _over(self, picker: Picker) -> None:
-        if len(self.screen_stack) == 1:
-            self.push_screen(picker, self._run_choice)
+    # --- sheets over the screen: imported when they are used, which the first frame need not wait for ---------
 
     def action_palette(self) -> None:
         """List every action."""
-        turns = len(self.desk.snapshot.timeline.turns) if self.desk.snapshot is not None else 0
-        self._over(
-            Picker(own("Everything"), palette.palette_choices(self.start.keys, self.absent(), turns), hint="an action, or a turn's number")
-        )
+        from ctx_inspect.app import menus
+
+        menus.everything(self)
 
     def action_help(self) -> None:
         """List the keys of the focused pane."""
-        pane = self.pane_name()
-        self._over(Picker(Shown(f"Keys: {pane}"), palette.help_choices(pane, self.start.keys, self.absent()), sign="?"))
+        from ctx_inspect.app import menus
+
+        menus.keys(self)
 
     def action_theme(self) -> None:
         """Choose a theme."""
-        self._over(Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", own(n)) for n in themes.NAMES])))
+        from ctx_inspect.app import menus
+
+        menus.theme(self)
 
     def action_use_theme(self, name: str) -> None:
         """Use a theme."""
@@ -257,23 +247,15 @@ class Actions(App[None]):
 
     def action_copy(self) -> None:
         """Choose what to copy."""
-        snapshot = self.desk.snapshot
-        if snapshot is None or len(self.screen_stack) > 1:
-            return
-        found = copying.copies(snapshot, self.turns.turn, self.detail.tab, self.detail.picture())
+        from ctx_inspect.app import menus
 
-        def take(name: Hashable | None) -> None:
-            if isinstance(name, str) and name in found:
-                self.copy_to_clipboard(found[name][1])
-
-        self.push_screen(Picker(own("Copy"), palette.filtered(copying.copy_choices(found)), sign="y"), take)
+        menus.copy(self)
 
     def action_why(self) -> None:
         """List what could not be read."""
-        problems = self.trouble.problems
-        if problems:
-            rows = [Choice(None, terminal(Raw(p.message)), Shown(p.code.value), terminal(p.source, 60)) for p in reversed(problems)]
-            self._over(Picker(own("What could not be read"), palette.filtered(rows), sign="!"))
+        from ctx_inspect.app import menus
+
+        menus.why(self)
 
     def action_dismiss(self) -> None:
         """Take the line about problems away."""
@@ -282,7 +264,8 @@ class Actions(App[None]):
 
     # --- files -----------------------------------------------------------------------------------------------
 
-    def _add(self, sources: Iterable[Source]) -> None:
+    def add_sources(self, sources: Iterable[Source]) -> None:
+        """Read and watch more sources."""
         for source in sources:
             self.desk.live.add(source)
             self.desk.relist(source)
@@ -290,41 +273,22 @@ class Actions(App[None]):
     def action_demo(self) -> None:
         """Look around with sample data."""
         if self.start.demo is not None and self.pane_name() == keymap.EMPTY:
-            self._add(self.start.demo())
+            self.add_sources(self.start.demo())
 
     def action_open_path(self) -> None:
         """Open a file or folder."""
-        if self.start.open_path is None or len(self.screen_stack) > 1:
-            return
+        from ctx_inspect.app import menus
 
-        def take(typed: Hashable | None) -> None:
-            if isinstance(typed, str) and typed.strip() and self.start.open_path is not None:
-                try:
-                    self._add(list(self.start.open_path(Path(typed.strip()).expanduser())))
-                except Exception as e:
-                    self.trouble.add([self.desk.problem(e, None, "opening it")])
-
-        self.push_screen(Picker(own("Open a file or folder"), lambda _typed: [], sign="o", hint="its path", free=True), take)
+        menus.open_path(self)
 
     def action_save_picture(self) -> None:
         """Write a picture of the screen into the current folder; revealed text is hidden first."""
+        from ctx_inspect.app import menus
+
         if self.detail.revealed:
             self.detail.forget()
             self.detail.redraw()
-        self.call_after_refresh(self._write_picture)
-
-    def _write_picture(self) -> None:
-        for i in range(1, 1000):
-            path = Path(f"ctx-inspect-{i}.svg")
-            try:
-                svg.write(path, svg.export(self, "ctx-inspect"))
-            except FileExistsError:
-                continue
-            except OSError:
-                self.say("the picture could not be written into the current folder")
-            else:
-                self.say(f"picture written: {path.name}")
-            return
+        self.call_after_refresh(menus.save_picture, self)
 
     def deliver_screenshot(self, filename: str | None = None, path: str | None = None, time_format: str | None = None) -> str | None:
         """Stand in for the framework's own command, which knows nothing of revealed text."""

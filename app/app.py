@@ -8,9 +8,9 @@ from __future__ import annotations
 import gc
 import os
 import queue
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ctx_inspect.core.live import Live, LiveEvent
@@ -18,6 +18,7 @@ from ctx_inspect.core.model import Listing, Raw
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import Looked, Source
 from ctx_inspect.core.views.glyphs import needs_ascii
+from msgspec import Struct
 
 FRAMEWORK_VARIABLES = (
     "TEXTUAL",
@@ -34,9 +35,14 @@ FRAMEWORK_VARIABLES = (
 )
 """They make the framework write logs or pictures, or send the screen elsewhere: removed at start."""
 
+FRAMES = "120"
+"""The framework paints at most so often a second; at its usual 60 a key waits 8 ms for nothing."""
 
-@dataclass(frozen=True, slots=True)
-class Start:
+SWITCH = 0.001
+"""Seconds after which a busy reader thread lets the screen's go on; Python's own 0.005 is felt as lag."""
+
+
+class Start(Struct, frozen=True):
     """With what the interface starts.
 
     Attributes:
@@ -67,7 +73,7 @@ class Start:
     ascii_only: bool = False
     theme: str | None = None
     here: str | None = None
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = {}
     notes: tuple[str, ...] = ()
     demo: Callable[[], Iterable[Source]] | None = None
     open_path: Callable[[Path], Iterable[Source]] | None = None
@@ -141,11 +147,13 @@ def run(
     Returns:
         The exit code: 0, or 1 after an internal error.
     """
+    sys.setswitchinterval(SWITCH)
     gc.disable()  # importing makes many objects that live for ever; the interface turns it on after its first frame
     mailbox = Mailbox()
     live, listings = begin(sources, mailbox, discover=discover)
     for name in FRAMEWORK_VARIABLES:
         os.environ.pop(name, None)
+    os.environ["TEXTUAL_FPS"] = FRAMES
     # From here on threads read while the framework is imported.
     start = Start(
         live,

@@ -28,13 +28,19 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
+from textual.timer import Timer
 
 SETTLE = 0.3
 """Seconds after the first list until a session is chosen though other sources have not answered."""
 
+PACE, AFTER_CURSOR, QUIET = 0.1, 0.02, 0.25
+"""Seconds between two drawings of the details, from the cursor's line to them, and until what takes long is begun."""
+
 
 class Inspector(Actions):
     """The terminal interface."""
+
+    detail_due: Timer | None
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
@@ -60,6 +66,7 @@ class Inspector(Actions):
         self.drawer_open = self.whole = False
         self.chosen_at: float | None = None
         self.turn_wanted = start.turn
+        self.detail_at, self.detail_due = 0.0, None
         self.previous = self.memory.get("session")
         self.arrangement: Arrangement | None = None
         for name in themes.NAMES:
@@ -194,9 +201,17 @@ class Inspector(Actions):
 
     @on(TimelinePane.Chosen)
     def turn_chosen(self, message: TimelinePane.Chosen) -> None:
-        """Show the turn's details."""
-        self.detail.show(self.desk.snapshot, message.n)
+        """Show the turn's details, after the cursor has been painted, and at most ten times a second."""
         self.draw_head()
+        if self.detail_due is None:
+            wait = max(AFTER_CURSOR, PACE - (time.monotonic() - self.detail_at))
+            self.detail_due = self.set_timer(wait, self.draw_detail)
+
+    def draw_detail(self) -> None:
+        """Show the selected turn's details."""
+        self.detail_due, self.detail_at = None, time.monotonic()
+        self.detail.show(self.desk.snapshot, self.turns.turn)
+        self.draw_foot()
 
     @on(TimelinePane.Enter)
     def turn_entered(self) -> None:
@@ -207,6 +222,16 @@ class Inspector(Actions):
     def tab_chosen(self, message: DetailPane.TabChosen) -> None:
         """Show the tab."""
         self.action_tab(message.name)
+
+    @on(DetailPane.Uncounted)
+    def shares_wanted(self, message: DetailPane.Uncounted) -> None:
+        """Count a long message list in a thread, once the selection rests: it would hold up keys."""
+        self.set_timer(QUIET, lambda: self.count_shares(message))
+
+    def count_shares(self, message: DetailPane.Uncounted) -> None:
+        """Count, unless another turn is selected by now."""
+        if self.detail.counting == message.id:
+            self.run_worker(lambda: self.call_from_thread(self.detail.take_shares, message.id, message.count()), thread=True)
 
     @on(DetailPane.Wanted)
     def texts_wanted(self, message: DetailPane.Wanted) -> None:
@@ -243,6 +268,8 @@ class Inspector(Actions):
 
     def arrange(self) -> None:
         """Put the panes where they belong at this size."""
+        if not self.screen_stack:
+            return
         width, height = self.size
         focused = self.detail.lines.has_focus
         found = arrange(width, height, drawer=self.drawer_open, whole=self.whole, detail_focused=focused)
@@ -263,7 +290,7 @@ class Inspector(Actions):
     def redraw(self) -> None:
         """Draw header, sessions and footer anew, and show what is to be seen."""
         found = self.arrangement
-        if found is None:
+        if found is None or not self.screen_stack:
             return
         empty = self.desk.complete and not self.desk.sessions and self.desk.snapshot is None
         self.empty.display = empty

@@ -6,8 +6,8 @@ Every entry has an id, under which a person may set other keys in ``[keys]`` of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual.binding import Binding
 
 TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY = "timeline", "detail", "text", "sessions", "empty"
@@ -16,8 +16,7 @@ READING = frozenset({TIMELINE, DETAIL, TEXT})
 MOVING = EVERYWHERE - {EMPTY}
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """What a key does.
 
     Attributes:

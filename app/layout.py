@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 COLUMN_FROM = 160
 """From this width on the sessions are a column."""
@@ -19,8 +19,7 @@ CHART_FROM = 36
 SESSIONS_WIDTH, DRAWER_WIDTH = 34, 44
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
+class Arrangement(Struct, frozen=True):
     """What is seen and how large it is.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ctx_inspect.app.keymap import KEYS, shown
@@ -14,14 +13,14 @@ from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sh
 from ctx_inspect.widgets.band import Band, Drawing
 from ctx_inspect.widgets.filterline import FilterLine
 from ctx_inspect.widgets.lines import LinesView
+from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A line that can be taken.
 
     Attributes:
@@ -55,7 +54,7 @@ class Picker(ModalScreen[Hashable | None]):
     """A list over the screen; hands back what was taken, or ``None``."""
 
     DEFAULT_CSS = """
-    Picker { align: center middle; background: transparent; }
+    Picker { align: center middle; background: $ground 60%; }
     Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $tone--band; border: solid $tone--dim; }
     """
 

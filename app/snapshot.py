@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctx_inspect.core.budget import Count, Sent, Shares, growth, request_window, sent, shares, steps_of
 from ctx_inspect.core.measure import calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Model, Request, Unavailable, Window
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.tokens import BytesCounter
 from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
+from ctx_inspect.core.views.chart import Chart
 from ctx_inspect.core.views.gauge import Gauge
 from ctx_inspect.core.views.timeline import TimelineView
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A session as the screen shows it.
 
     Attributes:
@@ -27,6 +26,7 @@ class Snapshot:
         shares: The newest window by category, where it could be rebuilt.
         sent: What the session sent in total.
         rate: Tokens that a turn adds.
+        chart: The windows, gathered for drawing.
     """
 
     source: Source
@@ -37,6 +37,7 @@ class Snapshot:
     shares: Shares | None
     sent: Sent
     rate: Known[int]
+    chart: Chart
 
     def gauge(self, ascii_only: bool) -> Gauge:
         """Return what the gauge shows."""
@@ -68,6 +69,7 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
     parts = None
     if newest is not None and newest.context is not None:
         parts = shares(newest.context, request_window(newest), count_by(counter), counter.name)
+    rate = growth([t.window for t in rows.turns])
     return Snapshot(
         source,
         ledger,
@@ -76,7 +78,8 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
         counter,
         parts,
         sent(ledger),
-        growth([t.window for t in rows.turns]),
+        rate,
+        Chart(rows, rate),
     )
 
 

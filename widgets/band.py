@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.widgets.tones import BAND, Toned
+from msgspec import Struct
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
+class Zone(Struct, frozen=True):
     """Cells that can be clicked.
 
     Attributes:
@@ -29,8 +28,7 @@ class Zone:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """What a band shows at one width."""
 
     lines: tuple[Line, ...]
@@ -84,8 +82,9 @@ class Band(Toned):
 
     def show(self, draw: Draw) -> None:
         """Show something else."""
-        self._draw, self._drawn = draw, None
-        self.refresh()
+        before, self._draw, self._drawn = self._drawn, draw, None
+        if before is None or before[0] != self.size.width or self.drawing() != before[1]:
+            self.refresh()
 
     def drawing(self) -> Drawing:
         """Return what is shown at the present width."""

@@ -13,10 +13,11 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 Content = Callable[[int], Lines]
 """Lays the pane's lines out for a width."""
@@ -100,6 +101,7 @@ class LinesView(Toned, ScrollView, can_focus=True):
         return self._lines
 
     def _lay(self) -> None:
+        before, was = self._seen(), self._width
         self._strips.clear()
         self._width = self.size.width
         if self._content is None or self._width <= 0:
@@ -108,9 +110,29 @@ class LinesView(Toned, ScrollView, can_focus=True):
         top = self._top_key()
         self._lines = self._content(self._width)
         self._head = 0 if self._lines.head() is None else 1
-        self.virtual_size = Size(self._width, len(self._lines) + self._head)
+        # set without the framework's own reaction, a layout of the whole screen: there are no scrollbars to place
+        self.set_reactive(Widget.virtual_size, Size(self._width, len(self._lines) + self._head))  # type: ignore[arg-type]
         self._place(top)
-        self.refresh()
+        after = self._seen()
+        if was != self._width or len(before) != len(after):
+            self.refresh()
+            return
+        # most of what is shown again is the same: only what is not is drawn
+        changed = [y for y, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+        if changed:
+            self.refresh(Region(0, changed[0], self._width, changed[-1] - changed[0] + 1))
+
+    def _seen(self) -> list[tuple[object, ...]]:
+        """Return what stands on each line of the screen now."""
+        lines = self._lines
+        if lines is None:
+            return []
+        top = int(self.scroll_offset.y)
+        out: list[tuple[object, ...]] = [(lines.head(),)] if self._head else []
+        for y in range(self.size.height - self._head):
+            index = top + y
+            out.append((lines.line(index), index == self.cursor) if index < len(lines) else ())
+        return out
 
     def _top_key(self) -> tuple[Hashable, int] | None:
         """Return a key that is on the screen and its distance from the top, to hold the picture still."""
@@ -250,12 +272,13 @@ class LinesView(Toned, ScrollView, can_focus=True):
         lines = self._lines
         if lines is None:
             return
-        for old in {self.cursor, index}:
-            self._drop(old)
+        before, top = self.cursor, int(self.scroll_offset.y)
         changed = lines.key(index) != self.selected
         self.cursor, self.selected = index, lines.key(index)
         self.reveal()
-        self.refresh()
+        if int(self.scroll_offset.y) == top:
+            for place in {before, index}:
+                self.refresh(Region(0, place - top + self._head, self._width, 1))
         if changed and not quiet and self.selected is not None:
             self.post_message(self.Selected(self, self.selected))
 
@@ -267,9 +290,11 @@ class LinesView(Toned, ScrollView, can_focus=True):
         elif self.cursor >= top + page:
             self.put_top(self.cursor - page + 1)
 
-    def _drop(self, index: int) -> None:
-        for state in (0, 1, 2):
-            self._strips.discard((index, state))
+    def reveal_under(self, count: int) -> None:
+        """Scroll so that so many lines under the cursor are seen too, as far as there is room."""
+        bottom = min(self.cursor + count, self.cursor + self.page - 1)
+        if bottom >= int(self.scroll_offset.y) + self.page:
+            self.put_top(bottom - self.page + 1)
 
     def hidden_below(self) -> int:
         """Return how many lines are below the last one seen."""

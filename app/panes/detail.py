@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
-from ctx_inspect.core.budget import request_window, shares
+from ctx_inspect.core.budget import Shares, request_window, shares
 from ctx_inspect.core.model import Category, Known, Raw, Ref, Shown
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
@@ -25,6 +26,8 @@ from textual.message import Message
 TABS = {"budget": (2, "Budget"), "steps": (5, "Steps"), "text": (6, "Text")}
 LEAST = {"budget": NAME_LEAST, "steps": 30, "text": 8}
 CHART_HEIGHT = 13
+AT_ONCE = 5_000
+"""Messages that are counted between two frames; longer lists are counted in a thread."""
 
 
 class DetailPane(Vertical):
@@ -46,6 +49,19 @@ class DetailPane(Vertical):
             """Make the message."""
             super().__init__()
             self.refs = refs
+
+    class Uncounted(Message):
+        """A message list is too long to be counted between two frames.
+
+        Attributes:
+            id: Of the request.
+            count: Counts it; takes long.
+        """
+
+        def __init__(self, id_: str, count: Callable[[], Shares]) -> None:
+            """Make the message."""
+            super().__init__()
+            self.id, self.count = id_, count
 
     class TabChosen(Message):
         """A tab was clicked.
@@ -70,6 +86,9 @@ class DetailPane(Vertical):
         self.opened: frozenset[Category] = frozenset()
         self._revealed: dict[Ref, Known[Raw]] | None = None
         self._waiting = False
+        self._counted: dict[str, Shares] = {}
+        self.counting: str | None = None
+        """Id of the request that is counted in a thread."""
 
     def compose(self) -> ComposeResult:
         """Tabs, the sheet, and the chart where there is room."""
@@ -99,12 +118,14 @@ class DetailPane(Vertical):
     def _chart(self, width: int) -> Drawing:
         if self.snapshot is None:
             return Drawing(())
-        return Drawing(tuple(chart_lines(self.snapshot.timeline, self.snapshot.rate, width, CHART_HEIGHT, self.turn)))
+        return Drawing(tuple(chart_lines(self.snapshot.chart, width, CHART_HEIGHT, self.turn)))
 
     def show(self, snapshot: Snapshot | None, turn: int | None) -> None:
         """Show a turn; texts of another turn are forgotten."""
         if turn != self.turn or snapshot is None or self.snapshot is None or snapshot.ledger.key != self.snapshot.ledger.key:
             self.forget()
+        if self.snapshot is not snapshot:
+            self._counted = {}
         moved = turn != self.turn
         self.snapshot, self.turn = snapshot, turn
         self.redraw(keep=not moved)
@@ -149,10 +170,23 @@ class DetailPane(Vertical):
         context = request.context if request is not None else None
         parts = None
         if request is not None and context is not None:
-            parts = shares(context, request_window(request), count, snapshot.counter.name)
+            parts = self._counted.get(request.id)
+            if parts is None:
+                make = partial(shares, context, request_window(request), count, snapshot.counter.name)
+                if len(context.messages) > AT_ONCE:
+                    if self.counting != request.id:
+                        self.counting = request.id
+                        self.post_message(self.Uncounted(request.id, make))
+                else:
+                    parts = make()
         return BudgetView(
             snapshot.timeline, row, context, parts, count, snapshot.counter.name, snapshot.sent, Toned.ascii_only, self.opened
         )
+
+    def take_shares(self, id_: str, parts: Shares) -> None:
+        """Take what was counted in a thread."""
+        self._counted, self.counting = {id_: parts}, None
+        self.redraw()
 
     def reveal(self) -> None:
         """Ask for the turn's texts, or hide them again."""

@@ -25,12 +25,13 @@ class HeadBand(Band):
     def __init__(self) -> None:
         """Make an empty header."""
         super().__init__(self._lines_for, raised=True, id="head")
-        self.header, self.gauge, self.lines = Header(None), None, 3
+        self.header, self.gauge, self.lines = Header(None), None, 0
 
     def set(self, header: Header, gauge: Gauge | None, lines: int) -> None:
         """Show this."""
+        if lines != self.lines:
+            self.styles.height = lines
         self.header, self.gauge, self.lines = header, gauge, lines
-        self.styles.height = lines
         self.show(self._lines_for)
 
     header: Header

@@ -125,6 +125,8 @@ class TimelinePane(Vertical):
             self.lines.selected = TurnKey(n)
         self.view = self.view.toggle(n, on_)
         self.lines.show(self.view.sized)
+        if on_:
+            self.lines.reveal_under(self.view.under(n))
         return True
 
     def redraw(self) -> None:

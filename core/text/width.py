@@ -6,7 +6,6 @@ The widths are those with which the terminal interface draws (a test compares bo
 from __future__ import annotations
 
 from ctx_inspect.core.model.evidence import Shown
-from wcwidth import wcwidth
 
 ELLIPSIS = "…"
 
@@ -15,6 +14,9 @@ class _Widths(dict[str, int]):
     """Width of each character met so far."""
 
     def __missing__(self, char: str) -> int:
+        # imported with the first character that is not known: its tables cost a tenth of the time to the first frame
+        from wcwidth import wcwidth
+
         point = ord(char)
         # A lone regional indicator or emoji modifier draws two cells. ``text.show`` makes both visible in texts from outside.
         width = 2 if 0x1F1E6 <= point <= 0x1F1FF or 0x1F3FB <= point <= 0x1F3FF else max(0, wcwidth(char))
@@ -24,6 +26,11 @@ class _Widths(dict[str, int]):
 
 
 _WIDTHS = _Widths()
+
+
+def know(signs: str) -> None:
+    """Take these characters, signs of our own, for one cell wide without looking them up."""
+    _WIDTHS.update(dict.fromkeys(signs, 1))
 
 
 def cells(text: str) -> int:

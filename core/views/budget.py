@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.budget import Count, Sent, Shares
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, value_of
@@ -13,6 +12,7 @@ from ctx_inspect.core.views.figures import counted, known, reason, round_tokens,
 from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
+from msgspec import Struct
 
 BAR, BAR_NARROW = 16, 10
 WIDE = 84
@@ -25,8 +25,7 @@ ITEMS_SHOWN = 12
 """Items shown per category, the fattest first; the rest is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetView:
+class BudgetView(Struct, frozen=True):
     """What the tab shows.
 
     Attributes:
@@ -39,6 +38,7 @@ class BudgetView:
         sent: What the session sent in total.
         ascii_only: Fill bars with category letters.
         opened: Categories whose items are all shown.
+        counting: The shares are on their way.
     """
 
     timeline: Timeline
@@ -50,6 +50,7 @@ class BudgetView:
     sent: Sent
     ascii_only: bool = False
     opened: frozenset[Category] = frozenset()
+    counting: bool = False
 
 
 def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
@@ -62,7 +63,9 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
     bar = BAR if width >= WIDE else BAR_NARROW
     rows: list[Row] = []
     provider = value_of(view.row.window)
-    if view.shares is None:
+    if view.counting:
+        rows += [_note("  counting…"), Row(kind=RowKind.BLANK)]
+    elif view.shares is None:
         rows.append(_note("  The window by category is not known: no request of this turn could be rebuilt from the store."))
         rows.append(Row(kind=RowKind.BLANK))
     else:

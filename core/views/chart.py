@@ -18,12 +18,33 @@ AHEAD = 10
 """Turns of forecast that are drawn."""
 
 
-def chart_lines(line: Timeline, rate: Known[int], width: int, height: int, selected: int | None = None) -> list[Line]:
+class Chart:
+    """The windows of a session, gathered once: drawing a chart of them again costs the same for ten turns or a hundred thousand.
+
+    Attributes:
+        timeline: The session.
+        rate: Tokens that a turn adds.
+    """
+
+    def __init__(self, line: Timeline, rate: Known[int]) -> None:
+        """Gather the windows."""
+        self.timeline, self.rate = line, rate
+        self.windows = [value_of(t.window) for t in line.turns]
+        self.largest = max((w or 0 for w in self.windows), default=0)
+        self._columns: dict[int, list[int | None]] = {}
+
+    def columns(self, room: int) -> list[int | None]:
+        """Return one value per column; see :func:`_columns`."""
+        if room not in self._columns:
+            self._columns[room] = _columns(self.windows, room)
+        return self._columns[room]
+
+
+def chart_lines(chart: Chart, width: int, height: int, selected: int | None = None) -> list[Line]:
     """Return the chart with its title.
 
     Args:
-        line: The session.
-        rate: Tokens that a turn adds.
+        chart: What it shows.
         width: Cells.
         height: Lines, the title included.
         selected: The selected turn, marked at the foot.
@@ -31,16 +52,16 @@ def chart_lines(line: Timeline, rate: Known[int], width: int, height: int, selec
     right = (Span(FORECAST, Tone.DIM), Span(own(" forecast "), Tone.DIM), Span(DASH, Tone.WARN), Span(own(" compaction"), Tone.DIM))
     out = [fit(rule((Span(own("Window by turn"), strong=True),), right, width), width)]
     rows, room = height - 2, width - AXIS - 1
-    windows = [value_of(t.window) for t in line.turns]
-    if rows < 3 or room < 10 or not any(windows):
+    line, rate, windows = chart.timeline, chart.rate, chart.windows
+    if rows < 3 or room < 10 or not chart.largest:
         return out
     limit, threshold, now = value_of(line.limit), value_of(line.threshold), value_of(line.current)
-    top = limit.tokens if limit is not None else max(w or 0 for w in windows)
+    top = limit.tokens if limit is not None else chart.largest
     ahead = min(AHEAD, room // 4) if value_of(rate) and now is not None else 0
-    columns, first = _columns(windows, room - ahead)
+    columns = chart.columns(room - ahead)
     future = [min(top, (now or 0) + (value_of(rate) or 0) * i) for i in range(1, ahead + 1)]
     mark_row = rows - 1 - min(rows - 1, int(rows * threshold / top)) if threshold is not None and threshold <= top else None
-    chosen = None if selected is None else (selected - 1 - first) * len(columns) // max(1, len(windows) - first)
+    chosen = None if selected is None else (selected - 1) * len(columns) // len(windows)
     for r in range(rows):
         floor = (rows - 1 - r) / rows * top
         cells: list[tuple[str, Tone]] = []
@@ -65,23 +86,23 @@ def chart_lines(line: Timeline, rate: Known[int], width: int, height: int, selec
         elif r == rows // 2 and (mark_row is None or abs(mark_row - r) > 1):
             label = round_tokens(top // 2)
         out.append(fit((Span(Shown(label.rjust(AXIS - 1) + " "), Tone.DIM), *merge(cells)), width))
-    foot = f"turn {first + 1}".ljust(max(10, len(columns) - len(str(len(windows))))) + str(len(windows))
+    foot = "turn 1".ljust(max(10, len(columns) - len(str(len(windows))))) + str(len(windows))
     out.append(fit((Span(Shown(" " * AXIS + foot), Tone.DIM),), width))
     return out
 
 
-def _columns(windows: list[int | None], room: int) -> tuple[list[int | None], int]:
-    """Return one value per column, and the index of the first turn shown.
+def _columns(windows: list[int | None], room: int) -> list[int | None]:
+    """Return one value per column.
 
     Few turns get columns of several cells; very many are drawn by the largest of each group.
     """
     n = len(windows)
     if n <= room:
         wide = max(1, min(6, room // n))
-        return [w for w in windows for _ in range(wide)], 0
+        return [w for w in windows for _ in range(wide)]
     out: list[int | None] = []
     for i in range(room):
         group = windows[i * n // room : max(i * n // room + 1, (i + 1) * n // room)]
         known = [w for w in group if w is not None]
         out.append(max(known) if known else None)
-    return out, 0
+    return out

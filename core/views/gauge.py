@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctx_inspect.core.budget import Shares
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Shown, Unavailable, value_of
 from ctx_inspect.core.text.show import own
@@ -12,6 +10,7 @@ from ctx_inspect.core.views.figures import known, reason, round_tokens, share, t
 from ctx_inspect.core.views.glyphs import EMPTY, FULL, HATCH, NONE, TICK, fill_of
 from ctx_inspect.core.views.layout import Line, fit, line_width, pad, spread
 from ctx_inspect.core.views.sheet import Span, Tone
+from msgspec import Struct
 
 TONES = {
     Category.INSTRUCTIONS: Tone.INSTRUCTIONS,
@@ -21,11 +20,13 @@ TONES = {
     Category.SYSTEM: Tone.SYSTEM,
     Category.CONVERSATION: Tone.CONVERSATION,
 }
+LONGEST, LONGEST_BASELESS = 100, 24
+"""Cells of the bar; where the limit is unknown it only shows proportions, and must not look like a full window."""
+
 SHORT = {Category.INSTRUCTIONS: "instr", Category.CONVERSATION: "conv"}
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(Struct, frozen=True):
     """What the gauge shows.
 
     Attributes:
@@ -60,7 +61,8 @@ def gauge_lines(gauge: Gauge, width: int, lines: int) -> list[Line]:
     if room < 10:
         right = ()
         room = width - line_width(left) - 3
-    bar = bar_spans(gauge, max(4, min(room, 100)))
+    most = LONGEST if not isinstance(gauge.timeline.limit, Unavailable) else LONGEST_BASELESS
+    bar = bar_spans(gauge, max(4, min(room, most)))
     first = spread((*left, pad(1), *bar), (*right, pad(1)) if right else (), width)
     return [fit(first, width)] if lines < 2 else [fit(first, width), _legend(gauge, width, wide)]
 
@@ -108,7 +110,7 @@ def _outlook(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
             if wide and rate is not None:
                 out.append(Span(Shown(f" at +{tokens(rate)}/turn"), Tone.DIM, italic=True))
         case Unavailable(note=note):
-            out.append(Span(Shown(f"turns left — {'' if narrow else '(' + note + ')'}".rstrip()), Tone.DIM))
+            out.append(Span(Shown(f"turns left — ({note})" if wide else "turns left —"), Tone.DIM))
     return tuple(out)
 
 

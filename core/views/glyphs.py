@@ -14,6 +14,7 @@ from enum import StrEnum
 from ctx_inspect.core.model.context import Category
 from ctx_inspect.core.model.evidence import Shown
 from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.width import know
 
 CUT = own("…")
 MARK = own("▌")
@@ -57,6 +58,7 @@ LETTERS: Mapping[Category, str] = {
 _SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▾▸✓✗╌█▒┊Δ→←↓↑▏▎▍▋▊▉×⏎▁▂▃▄▅▆≥“”’‹›"
 _TWINS = """>>--|++^---*x!#:.||`v>+x-#%|d><v^.::==#x<__--==>""'<>"""
 _TABLE = str.maketrans(_SIGNS, _TWINS)
+know(_SIGNS)
 
 
 def ascii_twin(text: str, width_of: Mapping[str, int] | None = None) -> str:

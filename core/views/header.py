@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctx_inspect.core.model import SessionInfo, Shown, Unavailable
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import own
@@ -11,10 +9,10 @@ from ctx_inspect.core.views.glyphs import GONE, LIVE, meter
 from ctx_inspect.core.views.layout import Line, fit, pad, spread
 from ctx_inspect.core.views.sessions import project_name, title_of
 from ctx_inspect.core.views.sheet import Span, Tone
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(Struct, frozen=True):
     """A read that takes longer.
 
     Attributes:
@@ -30,8 +28,7 @@ class Loading:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """What the top line says.
 
     Attributes:

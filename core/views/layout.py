@@ -6,7 +6,6 @@ The pane, the plain text and the SVG all come through here, so nothing is laid o
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from ctx_inspect.core.model.evidence import Shown
@@ -14,6 +13,7 @@ from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.cells import cell_len, cut_cells, wrap_cells
 from ctx_inspect.core.views.glyphs import CUT, EVENT_RULE, RULE
 from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span, Tone
+from msgspec import Struct
 
 Line: TypeAlias = tuple[Span, ...]
 """One line on the screen."""
@@ -183,8 +183,7 @@ def columns_line(cells: Sequence[Cell], columns: Sequence[Column], chosen: Seque
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
+class Laid(Struct, frozen=True):
     """A sheet at one width."""
 
     top: Line | None

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.model import Estimated, Raw, SessionInfo, Shown, Unavailable
+from ctx_inspect.core.text.redact import redact
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.views.figures import age
 from ctx_inspect.core.views.glyphs import BRANCH, GONE, LAST_BRANCH, LIVE
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
+from msgspec import Struct
 
 TITLE_LIMIT = 200
 UNTITLED = own("(no title)")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionKey:
+class SessionKey(Struct, frozen=True):
     """Names a session's line."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsView:
+class SessionsView(Struct, frozen=True):
     """What the list shows.
 
     Attributes:
@@ -47,7 +46,7 @@ class SessionsView:
 def title_of(info: SessionInfo) -> Shown:
     """Return a session's title, made harmless; a session without one is named by its agent or start."""
     if info.title:
-        return terminal(info.title, TITLE_LIMIT)
+        return terminal(redact(info.title), TITLE_LIMIT)
     return terminal(info.agent, 40) if info.agent else UNTITLED
 
 

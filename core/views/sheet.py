@@ -7,11 +7,11 @@ tone names a meaning, never a colour: themes map tones to colours.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ctx_inspect.core.model.evidence import Shown
 from ctx_inspect.core.text.show import own
+from msgspec import Struct
 
 NOTHING = own("")
 
@@ -36,8 +36,7 @@ class Tone(StrEnum):
     WARN = "sev.warn"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True, gc=False):
     """A run of text of one tone. Estimated values are ``italic`` and dim, headings ``strong``."""
 
     text: Shown
@@ -46,8 +45,7 @@ class Span:
     italic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One cell of a row."""
 
     spans: tuple[Span, ...] = ()
@@ -66,8 +64,7 @@ class RowKind(StrEnum):
     BLANK = "blank"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row of a sheet.
 
     Attributes:
@@ -81,8 +78,7 @@ class Row:
     key: Hashable | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column: its heading, its width in cells and when it goes.
 
     Attributes:
@@ -98,8 +94,7 @@ class Column:
     leaves: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Columns and rows."""
 
     columns: tuple[Column, ...]

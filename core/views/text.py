@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.views.figures import size
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
+from msgspec import Struct
 
 TEXT_LIMIT = 20_000
 """Characters of one text that are read and shown."""
@@ -18,8 +18,7 @@ LINES_SHOWN = 2_000
 """Lines of one text that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One text of a turn: where it lies and what it is.
 
     Attributes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ctx_inspect.core.budget import Limit, request_window
@@ -20,20 +19,19 @@ from ctx_inspect.core.views.figures import counted, delta_span, known, share, to
 from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_WORDS, RAILS, Rail, meter
 from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
+from msgspec import Struct
 
 WIDE = 70
 """From this width on the bar has ten cells."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnKey:
+class TurnKey(Struct, frozen=True):
     """Names a turn's line."""
 
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepKey:
+class StepKey(Struct, frozen=True):
     """Names the line of a step of an opened turn."""
 
     n: int
@@ -95,6 +93,10 @@ class TimelineView:
     def toggle(self, n: int, on: bool) -> TimelineView:
         """Return the view with a turn opened or closed."""
         return TimelineView(self.timeline, self.opened | {n} if on else self.opened - {n}, self.other, self.places)
+
+    def under(self, n: int) -> int:
+        """Return how many lines an opened turn has under it."""
+        return len(self._under[self._numbers.index(n)]) if n in self.opened else 0
 
     def __len__(self) -> int:
         """Return the number of lines."""
