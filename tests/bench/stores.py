@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -135,6 +135,10 @@ class FastPi(PiFile):
             sections(instructions={f"{self.cwd}/AGENTS.md": prose(2000, 5)}),
             tools=[pi_tool(name, prose(300, n), path="string") for n, name in enumerate(("read", "bash", "edit", "write"))],
         )
+
+    def put(self, kind: str, fields: Mapping[str, Any], *, id: str | None = None, at: int | None = None) -> str:
+        """Append an entry; ids count up, since hashed ones of 8 digits meet again among so many and Pi's never do."""
+        return super().put(kind, fields, id=id or f"{self._count + 1:08x}", at=at)
 
     def _write(self, entry: dict[str, Any]) -> None:
         line = encode(entry) + b"\n"
