@@ -136,11 +136,11 @@ def _category(category: CategoryRow) -> list[Row]:
     words = Shown(f"  {counted(len(category.items), noun)}")
     head = Cell((Span(own(category.category), tone, strong=True), Span(words, Tone.DIM)))
     out = [Row((head, _number(category.tokens), Cell(), _how(category.tokens, category.how, category.why)))]
-    out += [_item(item) for item in category.items]
+    out += [_item(item, settings=category.category == "settings") for item in category.items]
     return out
 
 
-def _item(item: ItemRow) -> Row:
+def _item(item: ItemRow, *, settings: bool) -> Row:
     spans: list[Span] = [Span(own("  "))]
     if not isinstance(item.role, UnsetType):
         kinds = [] if isinstance(item.parts, UnsetType) else [_part_words(p.kind, p.name) for p in item.parts]
@@ -160,7 +160,7 @@ def _item(item: ItemRow) -> Row:
         sizes = [p.bytes for p in item.parts if not isinstance(p.bytes, UnsetType)]
         volume = sum(sizes) if len(sizes) == len(item.parts) else volume
     bytes_cell = Cell() if isinstance(volume, UnsetType) else Cell((Span(size(volume), Tone.DIM),))
-    return Row((Cell(tuple(spans)), _number(item.tokens), bytes_cell, _how(item.tokens)))
+    return Row((Cell(tuple(spans)), _number(item.tokens), bytes_cell, Cell() if settings else _how(item.tokens)))
 
 
 def _part_words(kind: str, name: str | UnsetType) -> str:

@@ -73,10 +73,11 @@ def open_source(spec: str, *, one_shot: bool = False) -> Source:
     """
     kind, path = _split(spec)
     _check(path)
-    kinds = (kind,) if kind else KINDS
-    for one in kinds:
+    for one in (kind,) if kind else KINDS:
         if _probe(one)(path):
             return _make(one, path, one_shot)
+    if kind != "opencode" and pi.probe(path / "sessions"):  # Pi's own folder
+        return _make("pi", path / "sessions", one_shot)
     raise _no_store(path, kind)
 
 

@@ -9,6 +9,7 @@ Every rule is linear in its text: quantifiers that can fail are bounded, those t
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from ctx_inspect.core.model.evidence import Raw
@@ -20,16 +21,18 @@ class Rule(NamedTuple):
     Attributes:
         name: Stands in the secret's place; public.
         hints: Literals (lower case) of which the pattern needs one: most texts hold none and cost a search each.
-        pattern: The group ``secret`` is what is taken out.
+        expression: The group ``secret`` is what is taken out.
+        flags: Of the expression.
     """
 
     name: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    expression: str
+    flags: int = 0
 
 
 def _rule(name: str, hints: str, pattern: str, flags: int = 0) -> Rule:
-    return Rule(name, tuple(hints.split()), re.compile(pattern, flags))
+    return Rule(name, tuple(hints.split()), pattern, flags)
 
 
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=[\[0-9;]m))"
@@ -113,10 +116,16 @@ def redact(raw: Raw) -> Raw:
         return raw
     text: str = raw
     low = text.lower()
-    for name, hints, pattern in RULES:
-        if any(hint in low for hint in hints):
-            text = pattern.sub(lambda m, name=name: _replace(m, name), text)
+    for rule in RULES:
+        if any(hint in low for hint in rule.hints):
+            text = _pattern(rule).sub(lambda m, name=rule.name: _replace(m, name), text)
     return Raw(text)
+
+
+@cache
+def _pattern(rule: Rule) -> re.Pattern[str]:
+    """Compile a rule when a text first needs it: all of them at import would cost a twentieth of the first frame."""
+    return re.compile(rule.expression, rule.flags)
 
 
 def _replace(match: re.Match[str], name: str) -> str:
