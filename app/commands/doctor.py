@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from ctx_inspect import __version__
 from ctx_inspect.app.commands.options import Settings, command
-from ctx_inspect.app.commands.output import span, write_json, write_lines
+from ctx_inspect.app.commands.output import note, span, write_json, write_lines
 from ctx_inspect.app.commands.stores import NoSource, Stores, stores
 from ctx_inspect.core.model import Raw, Shown
 from ctx_inspect.core.schema import Check, Doctor
@@ -32,6 +32,7 @@ _SIGNS = {"ok": ("✓", Tone.ADDED), "note": ("·", Tone.DIM), "problem": ("▲"
 def doctor(settings: Settings, fetch_vocabulary: bool) -> None:
     """Tell what was found, where was looked, what is unreadable and why, and what counts tokens."""
     if fetch_vocabulary:
+        note("letting tiktoken download its vocabulary (3.6 MB), if it is not here yet")
         try:
             tokens.fetch()
         except LookupError as error:

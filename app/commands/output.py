@@ -49,7 +49,7 @@ _SGR = {
 
 def write_json(answer: msgspec.Struct) -> None:
     """Write the answer, one line."""
-    _write(document(answer) + "\n")
+    _write(document(answer, ascii_only=_ascii_only()) + "\n")
 
 
 def width() -> int | None:

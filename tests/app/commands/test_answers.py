@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ctx_inspect.core.model import Estimated, Raw, Unavailable, Why
-from ctx_inspect.core.schema import document
+from ctx_inspect.core.schema import Check, Doctor, document
 
 from tests.app.commands.sample import KEY, LEDGER, TURN1, SampleSource, info
 from tests.command import Call
@@ -310,11 +310,12 @@ def test_a_locale_without_unicode(cli: Call, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(output.sys, "stdout", stdout)
     output._write("重构 ✓\n")
     assert stdout.text == "\\u91cd\\u6784 \\u2713\n"
+    stdout.text = ""
+    output.write_json(Check(name="é重🚀", state="ok", message=""))
+    assert stdout.text == '{"name":"\\u00e9\\u91cd\\ud83d\\ude80","state":"ok","message":""}\n'
 
 
 def test_a_document_is_one_line() -> None:
-    from ctx_inspect.core.schema import Check, Doctor
-
     assert document(Doctor(checks=[Check(name="a\nb", state="ok", message="\ud83d")])) == (
         '{"schema":"ctx-inspect/doctor/1","checks":[{"name":"a\\nb","state":"ok","message":"\\ud83d"}]}'
     )
