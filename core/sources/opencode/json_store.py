@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -127,7 +126,7 @@ def _message(path: Path, problems: list[Problem]) -> MessageRow | None:
         problems.append(Problem(Raw(str(path)), ProblemCode.UNREADABLE_RECORD, "This message file cannot be read; it is left out."))
         return None
     # the table's time of creation was filled from this one
-    return replace(row, created=row.at)
+    return msgspec.structs.replace(row, created=row.at)
 
 
 def _part(path: Path, problems: list[Problem]) -> PartRow:

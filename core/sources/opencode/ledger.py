@@ -25,7 +25,7 @@ from ctx_inspect.core.sources.opencode import turns as t
 from ctx_inspect.core.sources.opencode.classes import UserClass, opens
 from ctx_inspect.core.sources.opencode.constants import NOT_STORED, RULES, WORDS
 from ctx_inspect.core.sources.opencode.log import Log
-from ctx_inspect.core.sources.opencode.rebuild import Rebuild
+from ctx_inspect.core.sources.opencode.rebuild import Replay
 from ctx_inspect.core.sources.opencode.records import Entry, MessageRow
 from ctx_inspect.core.sources.opencode.wire import Target, pruned_times
 
@@ -103,7 +103,7 @@ def build(
     kinds = t.kinds_of(active)
     opening = t.opening_rows(active, kinds)
     calls = t.calls_model(active, kinds)
-    rebuild = Rebuild(session, trimmed, kinds, frozenset(e.row.id for e, o in zip(active, opening, strict=True) if o))
+    replay = Replay(session, trimmed, kinds, frozenset(e.row.id for e, o in zip(active, opening, strict=True) if o))
     contexts = _Contexts()
     rows = t.Assembly(session, born)
     where = _Where()
@@ -123,11 +123,10 @@ def build(
         else:
             context = None
             if call and not row.summary:
-                chain = rebuild.request(row.at, Target(row.provider, row.model), row.agent)
+                chain = replay.request(n, row.at, Target(row.provider, row.model), row.agent)
                 context = Context(contexts.items(row.provider, row.model, row.agent), chain, COVERAGE)
             rows.assistant(entry, call, context, row.id in overflowed)
         where.add(row.at, rows.n, rows.last)
-        rebuild.add(n)
     made = rows.finished()
     marks.extend(_prunes(active, where))
     hidden = list(t.hidden_of(session, hidden_rows, "reverted"))
@@ -160,21 +159,21 @@ def build(
         {n: tuple(r) for n, r in rows.other.items()},
         tuple(marks),
         tuple(sorted(hidden, key=lambda h: h.at)),
-        _next(info, active, kinds, rebuild, contexts),
+        _next(info, active, replay, contexts),
         tuple(problems),
         tuple(not_recorded),
         private,
     )
 
 
-def _next(info: SessionInfo, active: Sequence[Entry], kinds: Sequence[UserClass | None], rebuild: Rebuild, contexts: _Contexts) -> Context:
+def _next(info: SessionInfo, active: Sequence[Entry], replay: Replay, contexts: _Contexts) -> Context:
     """Return what the next request would carry: a reminder too, where its prompt is there already."""
     user = next((e.row for e in reversed(active) if e.row.role == "user"), None)
     provider = user.provider if user else info.model.provider
     model = user.model if user else info.model.id
     agent = user.agent if user else info.agent
     waiting = bool(active) and active[-1].row.role == "user"
-    chain = rebuild.request(_LATEST, Target(provider, model), agent if waiting else None)
+    chain = replay.request(len(active), _LATEST, Target(provider, model), agent if waiting else None)
     return Context(contexts.items(provider, model, agent), chain, COVERAGE)
 
 

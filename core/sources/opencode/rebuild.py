@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from threading import RLock
 
 from ctx_inspect.core.model import Chain, ChainBuilder, Message, Part, PartKind, Synthetic
+from ctx_inspect.core.sources.late import LateChain
 from ctx_inspect.core.sources.opencode.classes import UserClass
 from ctx_inspect.core.sources.opencode.records import Entry
 from ctx_inspect.core.sources.opencode.wire import (
@@ -158,13 +160,14 @@ class Rebuild:
                 self._list.replace(start + n, b)
         return False
 
-    def request(self, at: int, target: Target, agent: str | None) -> Chain:
+    def request(self, at: int, target: Target, agent: str | None, into: Chain | None = None) -> Chain:
         """Return the list that a request carries.
 
         Args:
             at: When it is sent (epoch ms).
             target: The model it goes to.
             agent: The agent that sends it.
+            into: A chain that was handed out for it before.
         """
         self._now = max(self._now, at)
         rows: set[int] = set()
@@ -180,7 +183,7 @@ class Rebuild:
         moved.extend(self._remind(agent))
         if any(moved):
             self._relayout(self._order)
-        return self._list.take()
+        return self._list.take(into)
 
     def _has_media(self, index: int) -> bool:
         return any(p.tool is not None and p.tool.attachments for p in self._entries[index].parts)
@@ -200,3 +203,30 @@ class Rebuild:
             moved.append(self._again(new, wanted))
         self._reminded = new
         return moved
+
+
+class Replay:
+    """Notes which requests were made, and plays the rows through a :class:`Rebuild` when somebody looks at a list."""
+
+    def __init__(self, session: str, entries: Sequence[Entry], kinds: Sequence[UserClass | None], opening: frozenset[str]) -> None:
+        """Take the rows; as of :class:`Rebuild`."""
+        self._rebuild = Rebuild(session, entries, kinds, opening)
+        self._there = 0
+        self._wanted: list[tuple[int, LateChain, int, Target, str | None]] = []
+        self._lock = RLock()
+
+    def request(self, before: int, at: int, target: Target, agent: str | None) -> Chain:
+        """Return the list of a request that was sent when the first ``before`` rows were there; ask in order."""
+        chain = LateChain(self)
+        self._wanted.append((before, chain, at, target, agent))
+        return chain
+
+    def run(self) -> None:
+        """Make all lists."""
+        with self._lock:
+            wanted, self._wanted = self._wanted, []
+            for before, chain, at, target, agent in wanted:
+                for n in range(self._there, before):
+                    self._rebuild.add(n)
+                self._there = max(self._there, before)
+                self._rebuild.request(at, target, agent, chain)

@@ -1,8 +1,10 @@
-"""Rows of OpenCode's ``message`` and ``part`` as a timeline needs them; no text is kept."""
+"""Rows of OpenCode's ``message`` and ``part`` as a timeline needs them; no text is kept.
+
+They are structs that the garbage collector need not look at: a long session has hundreds of thousands of them, and
+none can be part of a cycle.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import msgspec
 from ctx_inspect.core.model import Raw, Usage
@@ -21,8 +23,7 @@ def raw(value: str | None) -> Raw | None:
     return Raw(value) if value is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Media:
+class Media(msgspec.Struct, frozen=True, gc=False):
     """A file's media type, bytes and name."""
 
     mime: str
@@ -30,8 +31,7 @@ class Media:
     filename: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, gc=False):
     """A tool's run.
 
     Attributes:
@@ -59,8 +59,7 @@ class Tool:
     executed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PartRow:
+class PartRow(msgspec.Struct, frozen=True, gc=False):
     """A row of ``part``.
 
     Attributes:
@@ -96,8 +95,7 @@ class PartRow:
     tail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
+class MessageRow(msgspec.Struct, frozen=True, gc=False):
     """A row of ``message``; ``created`` is the column that orders rows, ``at`` the time in its JSON."""
 
     id: str
@@ -117,8 +115,7 @@ class MessageRow:
     summary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """A message row and its parts, in order."""
 
     row: MessageRow

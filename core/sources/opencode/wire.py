@@ -86,7 +86,7 @@ def user_message(session: str, entry: Entry, kind: UserClass, extra: Sequence[Pa
 
 
 def _message(entry: Entry, id: str, role: Role, parts: Sequence[Part], synthetic: Synthetic | None = None, opens: bool = False) -> Message:
-    fp = "|".join([role.value, id, *(p.fp for p in parts)])
+    fp = "|".join([role, id, *[p.fp for p in parts]])
     row = entry.row
     return Message(id, role, fp, tuple(parts), row.at, row.done, opens, synthetic, row.id if id != row.id else None)
 
