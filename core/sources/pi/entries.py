@@ -168,9 +168,9 @@ def entry_of(line: Line, number: int, offset: int, length: int, again: int = 0) 
     if body is None:
         _other(entry, line)
         return entry
-    stamp = body.timestamp
+    stamp = count(body.timestamp)
     if stamp is not None and stamp > 1_000_000_000_000:  # version 1 files hold small numbers
-        entry.began = int(stamp)
+        entry.began = stamp
     if row is Row.RESULT:
         entry.call = body.tool_call_id
         entry.notes = result_notes(body.content, body.tool_call_id, body.tool_name)

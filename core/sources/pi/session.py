@@ -145,6 +145,7 @@ class SessionFile:
         self._faults += self._reader.faults
         self._open_faults = list(self._reader.open_faults)
         if self.header is None:
+            self._clear()
             raise SourceError(ProblemCode.NOT_A_STORE, NO_HEADER if at.st_size else EMPTY, self.path)
         self._follow(new)
 
@@ -156,6 +157,7 @@ class SessionFile:
                 self._records.append("")
                 return None
             if not line.id or line.type not in _KNOWN_TYPES:
+                self._clear()
                 raise SourceError(ProblemCode.NOT_A_STORE, NO_HEADER, self.path)
             # The header is lost, the entries are not: the name of the file still holds the id.
             self.header = Header(id_in_name(self.path), 3, millis(line.timestamp), None, None)
@@ -173,8 +175,8 @@ class SessionFile:
         if old:
             entry.parent = self._records[-1] or None
             if entry.kept is not None and entry.kept.startswith("record-"):
-                index = int(entry.kept.removeprefix("record-"))
-                entry.kept = self._records[index] if 0 < index < len(self._records) else None
+                index = entry.kept.removeprefix("record-")
+                entry.kept = self._records[int(index)] if index.isdecimal() and 0 < int(index) < len(self._records) else None
         if record.settled and self.header.version < 2:
             self._records.append(entry.id)
         if entry.row is Row.UNKNOWN and record.settled:

@@ -157,14 +157,18 @@ class PiSource:
         file = prior.private if prior is not None else None
         if not isinstance(file, SessionFile) or str(file.path) != path:
             file = SessionFile(Path(path))
-        self._refresh(file)
-        if file.header is None or file.header.id != session:
-            raise NoSession(session)
+        try:
+            self._refresh(file)
+            info = self._info(file, session)
+        except SourceError as error:
+            if error.code is ProblemCode.GONE:
+                raise NoSession(session) from None
+            raise
         self._files[session] = file
         self._files.move_to_end(session)
         while len(self._files) > OPEN_FILES:
             self._files.popitem(last=False)
-        return file.ledger(self._info(file))
+        return file.ledger(info)
 
     def _refresh(self, file: SessionFile) -> None:
         file.refresh(lambda at: self.one_shot or self._clock() - at.st_mtime >= QUIET)
@@ -178,32 +182,33 @@ class PiSource:
         except KeyError:
             raise NoSession(session) from None
 
-    def _info(self, file: SessionFile) -> SessionInfo:
+    def _info(self, file: SessionFile, session: str) -> SessionInfo:
+        """Return the row of an opened session: what the ends of its file tell, corrected by what was read."""
+        if file.header is None or file.header.id != session:
+            raise NoSession(session)
         name = str(file.path)
-        at = os.stat(file.path)
+        try:
+            at = os.stat(file.path)
+        except OSError as error:
+            raise refused(error, file.path) from None
         held = self._glances.get(name)
-        if held is None or held[0] != stamp_of(at) or isinstance(held[1], SourceError):
-            held = self._glances[name] = (stamp_of(at), glance(file.path))
-        seen = held[1]
-        assert isinstance(seen, Glance)
-        better = replace(seen, name=file.name or Raw(""), updated=file.updated or seen.updated)
-        if file.model != Model(None, None):
-            better = replace(better, model=file.model)
-        self._glances[name] = (held[0], better)
+        seen = held[1] if held is not None and held[0] == stamp_of(at) else glance(file.path)
+        if isinstance(seen, SourceError):
+            raise seen
+        model = file.model if file.model != Model(None, None) else seen.model
+        better = replace(seen, name=file.name or Raw(""), updated=file.updated or seen.updated, model=model)
+        self._glances[name] = (stamp_of(at), better)
         return info_of(better, file.path, at, self._clock(), self._origin(better))
 
     # -- changes -----------------------------------------------------------------------------------------
 
     def changed(self, since: object | None) -> Change:
         """Tell what is new since the cursor; stats a bounded number of files per call."""
-        change = self._sweep.look(since if isinstance(since, Cursor) else None, self._clock())
-        ids: set[str] = set()
-        for name in change.names:
-            id = next((i for i, p in self._paths.items() if p == name), None)
-            if id is None:
-                continue
-            ids.add(id)
-        return Change(change.cursor, frozenset(ids), listing=change.listing or bool(change.names), gone=change.gone)
+        found = self._sweep.look(since if isinstance(since, Cursor) else None, self._clock())
+        ids: frozenset[str] | None = frozenset()
+        if found.names:
+            ids = frozenset(id for id, name in self._paths.items() if name in found.names) if self._paths else None
+        return Change(found.cursor, ids, listing=found.listing or bool(found.names), gone=found.gone)
 
     # -- texts and limits --------------------------------------------------------------------------------
 

@@ -78,6 +78,7 @@ class Sweep:
                 at = _stamp(os.stat(name))
             except OSError:
                 del files[name]
+                news.add(name)
                 lost = True
                 continue
             if at != files[name]:
@@ -113,7 +114,7 @@ class Sweep:
         cursor = Cursor(files, folders, 0, dict(since.reported) if since else {})
         if since is None:
             return Found(cursor)
-        news = {name for name, at in files.items() if since.files.get(name) != at}
+        news = {name for name, at in files.items() if since.files.get(name) != at} | (since.files.keys() - files.keys())
         came = files.keys() != since.files.keys()
         return Found(cursor, frozenset(news | self._quiet(cursor, now)), listing=came)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from html import unescape
+from itertools import pairwise
 
 import msgspec
 from ctx_inspect.core.model import Category, Item, Origin, Raw, Ref
@@ -89,7 +90,7 @@ def split_instructions(text: str) -> tuple[str, list[tuple[str, str]]]:
         at = at + 1 if at != -1 else -1
     rest: list[str] = [text[: starts[0]] if starts else text]
     files: list[tuple[str, str]] = []
-    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, stop in pairwise([*starts, len(text)]):
         piece = text[start:stop]
         mid, end = piece.find(_FILE_MID), piece.rfind(_FILE_CLOSE)
         if mid == -1 or end < mid:
