@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
@@ -33,6 +33,7 @@ WAIT = 1.0
 DEADLINE = 20.0
 """Seconds after which a read is stopped."""
 
+_AGAIN = 0.01
 _STEPS = 20_000
 _OK, _DENY = 0, 1
 
@@ -64,11 +65,13 @@ class Stamp:
 
 def stamp(path: Path) -> Stamp:
     """Look at a database without opening it (a few µs)."""
-    return Stamp(_stat(path), _stat(_beside(path, "-wal")), os.path.lexists(_beside(path, "-journal")))
+    return Stamp(_stat(path), _stat(beside(path, "-wal")), os.path.lexists(beside(path, "-journal")))
 
 
-def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
+def beside(path: Path, ending: str) -> Path:
+    """Return a side file of a database: it lies beside the file that a link points to."""
+    real = Path(os.path.realpath(path)) if path.is_symlink() else path
+    return real.with_name(real.name + ending)
 
 
 def _stat(path: Path) -> tuple[int, int, int, int] | None:
@@ -85,6 +88,10 @@ class Read(Generic[T]):
 
     value: T
     problems: tuple[Problem, ...] = ()
+
+
+class _Closed(Exception):
+    """The owner closed the database in this moment; it can be read as a snapshot."""
 
 
 class TooLarge(Exception):
@@ -166,12 +173,13 @@ def read(
 ) -> Read[T]:
     """Open a database, hand it to ``work``, and close it.
 
-    Without a ``-wal`` the database is read as an immutable snapshot, which leaves no side file; if anything moved
-    meanwhile, that read is thrown away and done again as a normal reader.
+    Without rows in a ``-wal`` the database is read as an immutable snapshot, which leaves no side file; if anything
+    moved meanwhile, that read is thrown away and done again. A lock is waited for here and not by SQLite: the owner
+    may just be closing, and whoever waits for that and then opens the database makes the side files anew.
 
     Args:
         path: The database.
-        work: Reads what it needs; it may be called twice, so it only returns.
+        work: Reads what it needs; it may be called several times, so it only returns.
         tables: The only tables that can be read.
         limit: Bytes of the longest value that is read.
         wait: Seconds to wait for a lock.
@@ -180,21 +188,28 @@ def read(
     Raises:
         SourceError: It is not there, no SQLite database, locked, may not be read, or reading takes too long.
     """
-    before = check(path)
-    if not before.rows_in_wal and not before.journal:
+    until = monotonic() + wait
+    while True:
+        before = check(path)
+        late = monotonic() >= until
         try:
-            found = _once(path, work, tables, "immutable=1", limit, wait, deadline)
-        except SourceError:
-            if stamp(path) == before:
-                raise
-        else:
+            if before.rows_in_wal or before.journal or (late and not _keeps_wal(path)):
+                return _once(path, work, tables, "mode=ro", limit, 0.0 if before.wal else wait, deadline)
+            found = _once(path, work, tables, "immutable=1", limit, 0.0, deadline)
             if stamp(path) == before:
                 return found
-    try:
-        return _once(path, work, tables, "mode=ro", limit, wait, deadline)
-    except SourceError as error:
-        if error.code is not ProblemCode.WAL_NOT_READABLE:
-            raise
+        except _Closed:
+            pass
+        except SourceError as error:
+            if error.code is ProblemCode.WAL_NOT_READABLE:
+                break
+            if (late or error.code is not ProblemCode.LOCKED) and (before.rows_in_wal or stamp(path) == before):
+                raise
+        if late:
+            raise SourceError(
+                ProblemCode.LOCKED, "the database changes faster than it can be read; it is tried again with the next change", path
+            )
+        sleep(_AGAIN)
     found = _once(path, work, tables, "immutable=1", limit, wait, deadline)
     note = Problem(
         Raw(str(path)),
@@ -244,11 +259,14 @@ def _unreadable(error: OSError, path: Path) -> SourceError:
 def _once(path: Path, work: Callable[[Reader], T], tables: Collection[str], mode: str, limit: int, wait: float, deadline: float) -> Read[T]:
     # realpath: side files lie beside the file that a link points to
     uri = f"{Path(os.path.realpath(path)).as_uri()}?mode=ro" + ("&immutable=1" if mode == "immutable=1" else "")
+    wal = beside(path, "-wal") if mode == "mode=ro" and _keeps_wal(path) else None
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, cached_statements=32)
         _guard(connection, frozenset(tables), limit, deadline)
         reader = Reader(path, connection)
+        if wal is not None and not os.path.lexists(wal):
+            raise _Closed  # the last moment before SQLite opens the -wal, which it would make anew
         reader.row("SELECT count(*) FROM sqlite_master")  # what cannot be opened fails here, before any work
         return Read(work(reader), tuple(reader.problems))
     except sqlite3.Error as error:
@@ -313,16 +331,25 @@ def _refusal(error: sqlite3.Error, path: Path) -> SourceError:
             return SourceError(ProblemCode.CORRUPT, "SQLite cannot read it", path)
 
 
+def _keeps_wal(path: Path) -> bool:
+    """Tell by its header whether a database keeps a ``-wal`` while it is open. No connection to it may be open."""
+    return _head(path, 20)[18:20] == b"\x02\x02"
+
+
 def is_sqlite(path: Path) -> bool:
     """Tell by its first bytes whether a file is a SQLite database. Never raises."""
+    return _head(path, 16) == b"SQLite format 3\0"
+
+
+def _head(path: Path, size: int) -> bytes:
     try:
         # O_NONBLOCK: opening a pipe must not wait for a writer
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
-        return False
+        return b""
     try:
-        return stat.S_ISREG(os.fstat(handle).st_mode) and os.read(handle, 16) == b"SQLite format 3\0"
+        return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     except OSError:
-        return False
+        return b""
     finally:
         os.close(handle)

@@ -19,7 +19,7 @@ from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Fou
 from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
 from ctx_inspect.core.sources.opencode.places import databases_in, has_json_sessions
 from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
-from ctx_inspect.core.sources.sqlite import Damaged, Reader, Stamp, TooLarge, read, stamp
+from ctx_inspect.core.sources.sqlite import Damaged, Reader, Stamp, TooLarge, beside, read, stamp
 
 _OPEN_TABLES = LIST_TABLES | {"part", "event"}
 _CHANGE_TABLES = frozenset({"session", "event_sequence"})
@@ -66,7 +66,7 @@ class Database:
 
     def watch_paths(self) -> list[Path]:
         """Return the database and its ``-wal``."""
-        return [self.path, self.path.with_name(self.path.name + "-wal")]
+        return [self.path, beside(self.path, "-wal")]
 
     def sessions(self) -> Listing:
         """List the sessions."""
