@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from ctx_inspect import __version__
-from ctx_inspect.app.commands.options import CRASHED, Settings, common, settings_of
+from ctx_inspect.app.commands.options import CRASHED, OutputLost, Settings, common, settings_of
 
 INTERRUPTED = 130
 
@@ -100,9 +100,12 @@ def run(args: Sequence[str] | None = None) -> int:
 
     Returns:
         0 done, 1 the answer is yes, 2 usage, 3 a named source cannot be read, 4 no such session or turn, 130 interrupted,
-        70 a bug of ours (its log is named).
+        70 the program itself failed (a bug of ours, whose log is named, or an output that cannot be written).
     """
     settings = Settings()
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller: nobody reads, which is no failure
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (it lives as long as the process)
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     try:
         result = cli.main(args=None if args is None else list(args), prog_name="ctx-inspect", standalone_mode=False, obj=settings)
         sys.stdout.flush()
@@ -114,6 +117,10 @@ def run(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _quiet()
         return 0
+    except OutputLost:
+        click.echo("ctx-inspect: the output could not be written (is the disk full?)", err=True)
+        _quiet()
+        return CRASHED
     except Exception as error:
         return _crashed(error, settings.doing)
     return result if isinstance(result, int) else 0

@@ -11,6 +11,11 @@ import click
 CRASHED = 70
 """Exit code of a bug of ours: none of the codes that a script can act on."""
 
+
+class OutputLost(Exception):
+    """Stdout takes no more, for another reason than a reader that left."""
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

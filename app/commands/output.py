@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import click
 import msgspec
-from ctx_inspect.app.commands.options import Settings
+from ctx_inspect.app.commands.options import OutputLost, Settings
 from ctx_inspect.core.model import Problem, Raw, Shown
 from ctx_inspect.core.schema import document
 from ctx_inspect.core.text.redact import redact
@@ -86,8 +86,13 @@ def _painted(line: Line) -> str:
 def _write(text: str) -> None:
     if _ascii_only():
         text = text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        raise OutputLost from None
 
 
 def _ascii_only() -> bool:

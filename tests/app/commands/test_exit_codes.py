@@ -14,6 +14,7 @@ from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources.base import SourceError
 
 from tests.app.commands.sample import LEDGER, SampleSource, info
+from tests.builders.pi import PiStore
 from tests.command import Call
 
 
@@ -188,12 +189,50 @@ def test_a_bug_says_one_sentence_and_logs_no_text(cli: Call, monkeypatch: pytest
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
-    script = f"{sys.executable} -m ctx_inspect sessions --help; true"
-    result = subprocess.run(
-        ["sh", "-c", f"{{ {script}; echo done >&2; }} | true"], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    store = PiStore(tmp_path)
+    for i in range(300):
+        store.session(id=f"s-{i}").turn("question " * 30)
+    return store.sessions
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    line = line.replace("ctx-inspect", f"{sys.executable} -m ctx_inspect")
+    return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("json", ["", "--json"])
+def test_a_broken_pipe_is_quiet(many: Path, json: str) -> None:
+    done = shell(f"ctx-inspect sessions {json} --source {many} | head -c 10")
+    assert (done.returncode, done.stderr, len(done.stdout)) == (0, "", 10)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-"])
+def test_closed_streams_are_no_failure(many: Path, closed: str) -> None:
+    done = shell(f"ctx-inspect sessions --source {many} {closed}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_output_that_cannot_be_written_is_said(many: Path) -> None:
+    done = shell(f"ctx-inspect sessions --source {many} > /dev/full")
+    assert done.returncode == 70
+    assert done.stderr == "ctx-inspect: the output could not be written (is the disk full?)\n"
+
+
+def test_an_interrupt_leaves_nothing_on_stdout(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from ctx_inspect.app.commands import stores\n"
+        "real = stores.Stores.try_open\n"
+        "def stop(self, found): os.kill(os.getpid(), signal.SIGINT); return real(self, found)\n"
+        "stores.Stores.try_open = stop\n"
+        "from ctx_inspect.app.main import main; main(['sessions', '--source', sys.argv[1]])"
     )
-    assert result.stderr == "done\n"
+    store = PiStore(tmp_path)
+    store.session().turn("one")
+    done = subprocess.run([sys.executable, "-c", code, str(store.sessions)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
 
 
 def test_help_names_no_command_that_does_not_work(cli: Call) -> None:
