@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -14,30 +15,50 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 
 
 @contextmanager
-def ended(leave: Callable[[int], None] | None = None) -> Iterator[None]:
-    """Turn signals into an orderly end while the block runs, so that its clean-up happens.
+def ended(clean: Callable[[], object]) -> Iterator[None]:
+    """Clean up when a signal ends the program while the block runs.
 
     Args:
-        leave: Ends the running user interface with a status; without one (or before it runs) the block is left by ``SystemExit``.
+        clean: Takes everything away; it may be called more than once.
+
+    Raises:
+        SystemExit: The program was asked to end; with the status that a shell expects of it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python delivers signals to the main thread only
         return
+    came: list[int] = []
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        status = 128 + number
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            raise SystemExit(status) from None
-        if leave is None:
-            raise SystemExit(status)
-        # an exception here would tear the event loop and leave the terminal as it is
-        loop.call_soon_threadsafe(leave, status)
+        clean()
+        came.append(number)
+        if not _loop_runs():
+            raise SystemExit(128 + number)
+        if os.isatty(0) and len(came) == 1:
+            # An exception here would tear the event loop and leave the terminal as it is. Interrupting is what asyncio
+            # knows: it cancels the main task, and the interface ends as it should.
+            signal.raise_signal(signal.SIGINT)
+            return
+        # The terminal is gone, and the framework's thread that reads it would go on for ever.
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     before = {s: signal.signal(s, handle) for s in SIGNALS}
     try:
         yield
+    except KeyboardInterrupt:
+        if not came:
+            raise
     finally:
         for s, old in before.items():
             signal.signal(s, old)
+    if came:
+        raise SystemExit(128 + came[0])
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -37,7 +36,8 @@ def run(*, ascii: bool = False, theme: str | None = None) -> int:
     """
     from ctx_inspect.app.app import run as run_interface
 
-    with ended(), playing() as made:
+    with ExitStack() as stack, ended(stack.close):
+        made = stack.enter_context(playing())
         return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme)
 
 
@@ -45,6 +45,13 @@ def sources() -> tuple[Source, ...]:
     """Return sources of sample sessions that last until the program ends (for the key on the empty screen)."""
     stack = ExitStack()
     atexit.register(stack.close)
-    if threading.current_thread() is threading.main_thread():
-        stack.enter_context(ended())
-    return stack.enter_context(playing()).sources()
+    made = stack.enter_context(playing())
+    # The guard outlives this function: it ends with the program.
+    atexit.register(_guard(stack).close)
+    return made.sources()
+
+
+def _guard(stack: ExitStack) -> ExitStack:
+    guard = ExitStack()
+    guard.enter_context(ended(stack.close))
+    return guard

@@ -110,7 +110,15 @@ def test_the_feed_stops_between_lines_and_survives_the_end_of_its_folder(tmp_pat
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_takes_the_folder_away(how: signal.Signals, tmp_path: Path) -> None:
-    script = "from ctx_inspect.app.demo import ended, stage\nimport time\nwith ended(), stage(1) as s:\n print(s.home, flush=True)\n time.sleep(60)\n"
+    script = (
+        "from contextlib import ExitStack\n"
+        "from ctx_inspect.app.demo import ended, playing\n"
+        "import time\n"
+        "with ExitStack() as stack, ended(stack.close):\n"
+        " made = stack.enter_context(playing())\n"
+        " print(made.home, flush=True)\n"
+        " time.sleep(60)\n"
+    )
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=env)
     assert process.stdout is not None
