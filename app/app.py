@@ -127,6 +127,7 @@ def run(
     discover: Callable[[], Iterable[Source]] | None = None,
     demo: Callable[[], Iterable[Source]] | None = None,
     open_path: Callable[[Path], Iterable[Source]] | None = None,
+    state: Path | None = None,
 ) -> int:
     """Run the terminal interface until it is left.
 
@@ -143,6 +144,7 @@ def run(
         discover: Looks for sources again, now and then.
         demo: Gives sources of sample data.
         open_path: Gives the sources at a path.
+        state: Folder for what is remembered; the usual one by default.
 
     Returns:
         The exit code: 0, or 1 after an internal error.
@@ -170,6 +172,7 @@ def run(
         notes,
         demo,
         open_path,
+        state,
     )
     try:
         from ctx_inspect.app.inspector import Inspector

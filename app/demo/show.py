@@ -38,7 +38,8 @@ def run(*, ascii: bool = False, theme: str | None = None) -> int:
 
     with ExitStack() as stack, ended(stack.close):
         made = stack.enter_context(playing())
-        return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme)
+        # what is remembered of sample sessions goes away with them
+        return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme, state=made.home / "state")
 
 
 def sources() -> tuple[Source, ...]:
