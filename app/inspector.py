@@ -45,10 +45,8 @@ class Inspector(Actions):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
     CSS = """
-    Screen { background: $ground; color: $tone--text; }
+    Screen { background: $ground; color: $ink; }
     #body, #main { height: 1fr; width: 1fr; }
-    #main.side { layout: horizontal; }
-    #main.stacked { layout: vertical; }
     """
 
     def __init__(self, start: Start) -> None:
@@ -72,6 +70,7 @@ class Inspector(Actions):
         for name in themes.NAMES:
             self.register_theme(themes.theme(name))
         wanted = start.theme or self.memory.get("theme") or "dark"
+        Toned.use(themes.paint(wanted if wanted in themes.NAMES else "dark"))
         self.theme = wanted if wanted in themes.NAMES else "dark"
         tab = start.tab or self.memory.get("tab") or "budget"
         self.detail.tab = tab if tab in TABS and (tab != "text" or start.tab) else "budget"
@@ -101,10 +100,18 @@ class Inspector(Actions):
         while not self.start.events.empty():
             self.post_message(News(self.start.events.get_nowait()))
         self.trouble.add([Problem(Raw("configuration"), ProblemCode.UNREADABLE_RECORD, note) for note in self.start.notes])
+        self.theme_changed_signal.subscribe(self, self.repaint)
         self.set_interval(60, self.age)
         self.call_after_refresh(self.settled)
         if not self.start.listings:
             self.redraw()
+
+    def repaint(self, _theme: object) -> None:
+        """Draw everything in the colours of another theme."""
+        Toned.use(themes.paint(self.theme))
+        for screen in self.screen_stack:
+            for widget in screen.query(Toned):
+                widget.forget_colours()
 
     def settled(self) -> None:
         """Collect garbage again, now that the first frame is out."""
@@ -276,9 +283,8 @@ class Inspector(Actions):
         if found == self.arrangement:
             return
         self.arrangement = found
-        main = self.query_one("#main")
-        main.set_class(found.side, "side")
-        main.set_class(not found.side, "stacked")
+        # styles are set one by one: a class would have every widget below searched for rules again
+        self.query_one("#main").styles.layout = "horizontal" if found.side else "vertical"
         self.turns.styles.width = found.timeline_size or "1fr" if found.side else "1fr"
         self.turns.styles.height = found.timeline_size or "1fr" if not found.side else "1fr"
         self.drawer.styles.width = found.sessions_size or "1fr"

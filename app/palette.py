@@ -55,7 +55,7 @@ class Picker(ModalScreen[Hashable | None]):
 
     DEFAULT_CSS = """
     Picker { align: center middle; background: $ground 60%; }
-    Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $tone--band; border: solid $tone--dim; }
+    Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $ground; border: solid $edge; }
     """
 
     def __init__(self, title: Shown, choices: Choices, sign: str = ":", hint: str = "type to filter", free: bool = False) -> None:

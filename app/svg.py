@@ -115,7 +115,7 @@ def export(app: App[Any], title: str) -> str:
     from ctx_inspect.core.text.width import cells
 
     variables = app.theme_variables
-    ground, ink = variables.get("ground", "#121318"), variables.get("tone--text", "#d7dae0")
+    ground, ink = variables.get("ground", "#121318"), variables.get("ink", "#d7dae0")
     if not ground.startswith("#"):
         ground, ink = "#121318", "#d7dae0"
     return picture(screen_strips(app), app.size.width, ground, ink, title, cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctx_inspect.core.views.sheet import Tone
-from ctx_inspect.widgets.tones import BAND, SELECTED, SELECTED_BLURRED, class_of
+from ctx_inspect.widgets.tones import Paint
 from textual.theme import Theme
 
 DARK: dict[Tone, str] = {
@@ -51,28 +51,28 @@ HIGH_CONTRAST: dict[Tone, str] = {
 """White on black; nothing is dim, evidence is told by ``≈``, ``—`` and italics alone."""
 
 ANSI: dict[Tone, str] = {
-    Tone.INSTRUCTIONS: "ansi_bright_blue",
-    Tone.SKILLS: "ansi_magenta",
-    Tone.TOOLS: "ansi_yellow",
-    Tone.SETTINGS: "ansi_bright_black",
-    Tone.SYSTEM: "ansi_bright_yellow",
-    Tone.CONVERSATION: "ansi_cyan",
-    Tone.TEXT: "ansi_default",
-    Tone.DIM: "ansi_bright_black",
-    Tone.ADDED: "ansi_green",
-    Tone.REMOVED: "ansi_red",
-    Tone.MODIFIED: "ansi_yellow",
-    Tone.MOVED: "ansi_bright_cyan",
-    Tone.ALERT: "ansi_bright_red",
-    Tone.WARN: "ansi_yellow",
-    Tone.FOCUS: "ansi_bright_blue",
+    Tone.INSTRUCTIONS: "bright_blue",
+    Tone.SKILLS: "magenta",
+    Tone.TOOLS: "yellow",
+    Tone.SETTINGS: "bright_black",
+    Tone.SYSTEM: "bright_yellow",
+    Tone.CONVERSATION: "cyan",
+    Tone.TEXT: "default",
+    Tone.DIM: "bright_black",
+    Tone.ADDED: "green",
+    Tone.REMOVED: "red",
+    Tone.MODIFIED: "yellow",
+    Tone.MOVED: "bright_cyan",
+    Tone.ALERT: "bright_red",
+    Tone.WARN: "yellow",
+    Tone.FOCUS: "bright_blue",
 }
 
 GROUNDS = {
     "dark": ("#121318", "#232a3a", "#1d212b", "#1a1e27"),
     "light": ("#ffffff", "#dbe6f7", "#eceff4", "#f1f3f7"),
     "high-contrast": ("#000000", "#003a75", "#262626", "#1a1a1a"),
-    "ansi": ("ansi_default", "ansi_black", "ansi_default", "ansi_default"),
+    "ansi": ("default", "default", "default", "default"),
 }
 """Background, of a selection with and without focus, of header and footer."""
 
@@ -80,24 +80,32 @@ TABLES = {"dark": DARK, "light": LIGHT, "high-contrast": HIGH_CONTRAST, "ansi": 
 NAMES = tuple(TABLES)
 
 
-def theme(name: str) -> Theme:
-    """Return one of the four themes.
+def paint(name: str) -> Paint:
+    """Return a theme's colours for what we draw.
 
     Args:
         name: ``dark``, ``light``, ``high-contrast`` or ``ansi``.
     """
-    table, (ground, selected, blurred, band) = TABLES[name], GROUNDS[name]
-    variables = {class_of(tone): colour for tone, colour in table.items()}
-    variables |= {SELECTED: selected, SELECTED_BLURRED: blurred, BAND: band, "ground": ground}
+    return Paint(TABLES[name], *GROUNDS[name])
+
+
+def theme(name: str) -> Theme:
+    """Return the framework's side of a theme: the little that style sheets use."""
+    table, (ground, _, _, band) = TABLES[name], GROUNDS[name]
+    ansi = name == "ansi"
+
+    def css(colour: str) -> str:
+        return f"ansi_{colour}" if ansi else colour
+
     return Theme(
         name=name,
-        primary=table[Tone.FOCUS],
-        foreground=table[Tone.TEXT],
-        background=ground,
-        surface=ground,
-        panel=band,
+        primary=css(table[Tone.FOCUS]),
+        foreground=css(table[Tone.TEXT]),
+        background=css(ground),
+        surface=css(ground),
+        panel=css(band),
         dark=name != "light",
         text_alpha=1.0,
-        variables=variables,
-        ansi=name == "ansi",
+        variables={"ground": css(ground), "ink": css(table[Tone.TEXT]), "edge": css(table[Tone.DIM])},
+        ansi=ansi,
     )

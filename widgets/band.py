@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ctx_inspect.core.views.layout import Line
-from ctx_inspect.widgets.tones import BAND, Toned
+from ctx_inspect.widgets.tones import BAND, GROUND, Toned
 from msgspec import Struct
 from textual import events
 from textual.message import Message
@@ -93,15 +93,10 @@ class Band(Toned):
             self._drawn = (width, self._draw(width) if self._draw is not None and width > 0 else Drawing(()))
         return self._drawn[1]
 
-    def notify_style_update(self) -> None:
-        """Draw anew when the theme changes."""
-        self._drawn = None
-        super().notify_style_update()
-
     def render_line(self, y: int) -> Strip:
         """Return a line of the band."""
         lines = self.drawing().lines
-        return self.strip_of(lines[y] if y < len(lines) else (), self.size.width, BAND if self._raised and y == 0 else "")
+        return self.strip_of(lines[y] if y < len(lines) else (), self.size.width, BAND if self._raised and y == 0 else GROUND)
 
     def on_click(self, event: events.Click) -> None:
         """Say which zone was clicked."""

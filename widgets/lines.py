@@ -8,7 +8,7 @@ from typing import ClassVar
 from ctx_inspect.core.views.glyphs import MARK
 from ctx_inspect.core.views.layout import Lines
 from ctx_inspect.core.views.sheet import Tone
-from ctx_inspect.widgets.tones import SELECTED, SELECTED_BLURRED, Toned
+from ctx_inspect.widgets.tones import BLURRED, GROUND, SELECTED, Toned
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
@@ -176,11 +176,10 @@ class LinesView(Toned, ScrollView, can_focus=True):
         if self.cursor >= 0:
             self.reveal()
 
-    def notify_style_update(self) -> None:
-        """Draw anew when the theme changes."""
-        if hasattr(self, "_strips"):
-            self._strips.clear()
-        super().notify_style_update()
+    def forget_colours(self) -> None:
+        """Draw anew, in the colours of now."""
+        self._strips.clear()
+        self.refresh()
 
     # --- cursor --------------------------------------------------------------------------------------------
 
@@ -321,7 +320,7 @@ class LinesView(Toned, ScrollView, can_focus=True):
         return cached
 
     def _strip(self, lines: Lines, index: int, state: int, width: int) -> Strip:
-        ground = ("", SELECTED_BLURRED, SELECTED)[state]
+        ground = (GROUND, BLURRED, SELECTED)[state]
         strip = self.strip_of(lines.line(index), width, ground)
         if not state:
             return strip

@@ -1,7 +1,8 @@
-"""From tones to terminal styles: a theme sets colour variables, these classes read them."""
+"""From tones to terminal styles, and from lines to strips."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +10,8 @@ from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.views.glyphs import ascii_twin
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import Tone
+from msgspec import Struct
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -18,13 +21,27 @@ if TYPE_CHECKING:
     from ctx_inspect.core.views.sheet import Span
 
 
-def class_of(tone: Tone) -> str:
-    """Return the component class of a tone, which is also the theme's variable: ``tone--cat-tools``."""
-    return "tone--" + tone.value.replace(".", "-")
+class Paint(Struct, frozen=True):
+    """The colours of a theme, as Rich names them (``#6cb6ff``, ``bright_blue``, ``default``).
+
+    Attributes:
+        tones: Of each tone.
+        ground: Background.
+        selected: Background of the selected line, with the focus.
+        blurred: The same without.
+        band: Background of header and footer.
+    """
+
+    tones: Mapping[Tone, str]
+    ground: str = "default"
+    selected: str = "default"
+    blurred: str = "default"
+    band: str = "default"
 
 
-SELECTED, SELECTED_BLURRED, BAND = "tone--selected", "tone--selected-blurred", "tone--band"
-"""Backgrounds: component classes, and theme variables of the same names."""
+GROUND, SELECTED, BLURRED, BAND = "ground", "selected", "blurred", "band"
+
+_NO_PAINT = Paint(dict.fromkeys(Tone, "default"))
 
 
 @lru_cache(maxsize=20_000)
@@ -33,55 +50,53 @@ def _twin(text: str) -> str:
 
 
 class Toned(Widget):
-    """A widget that draws lines of toned spans. It never takes a ``str``: nothing is parsed as markup."""
+    """A widget that draws lines of toned spans. It never takes a ``str``: nothing is parsed as markup.
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*(class_of(t) for t in Tone), SELECTED, SELECTED_BLURRED, BAND}
-
-    DEFAULT_CSS = "\n".join(
-        [
-            *(f"Toned .{class_of(t)} {{ color: ${class_of(t)}; }}" for t in Tone),
-            f"Toned .{SELECTED} {{ background: $tone--selected; }}",
-            f"Toned .{SELECTED_BLURRED} {{ background: $tone--selected-blurred; }}",
-            f"Toned .{BAND} {{ background: $tone--band; }}",
-        ]
-    )
+    Colours are one table for the whole program, not component classes: those cost each widget a search through the
+    style sheet per tone, a third of the time to the first frame.
+    """
 
     ascii_only: ClassVar[bool] = False
     """Draw twins in ASCII; one setting for the whole program."""
 
-    _styles: dict[tuple[Tone, bool, bool, str], Style] | None = None
+    paint: ClassVar[Paint] = _NO_PAINT
+    _styles: ClassVar[dict[tuple[Tone, bool, bool, str], Style]] = {}
 
-    def notify_style_update(self) -> None:
-        """Forget styles when theme or size classes change."""
-        self._styles = None
-        super().notify_style_update()
+    @staticmethod
+    def use(paint: Paint) -> None:
+        """Draw with other colours; what is on the screen must be drawn anew (:meth:`forget_colours`)."""
+        Toned.paint = paint
+        Toned._styles.clear()
 
-    def style_of(self, tone: Tone, strong: bool = False, italic: bool = False, ground: str = "") -> Style:
+    def forget_colours(self) -> None:
+        """Draw anew, in the colours of now."""
+        self.refresh()
+
+    @staticmethod
+    def style_of(tone: Tone, strong: bool = False, italic: bool = False, ground: str = GROUND) -> Style:
         """Return a terminal style.
 
         Args:
             tone: The meaning.
             strong: Bold.
             italic: Italic.
-            ground: Component class that gives the background; none by default.
+            ground: Which background.
         """
-        styles = self._styles
-        if styles is None:
-            styles = self._styles = {}
         key = (tone, strong, italic, ground)
-        style = styles.get(key)
+        style = Toned._styles.get(key)
         if style is None:
-            style = Style.from_color(self.get_component_rich_style(class_of(tone), partial=True).color)
-            back = self.get_component_rich_style(ground, partial=True) if ground else self.rich_style
-            style = Style(bgcolor=back.bgcolor) + style + Style(bold=strong or None, italic=italic or None)
-            styles[key] = style
+            back = Color.parse(getattr(Toned.paint, ground))
+            reverse = ground == SELECTED and back.is_default
+            style = Style.from_color(Color.parse(Toned.paint.tones[tone]), back)
+            style += Style(bold=strong or None, italic=italic or None, reverse=reverse or None)
+            Toned._styles[key] = style
         return style
 
-    def strip_of(self, line: Line, width: int, ground: str = "") -> Strip:
+    def strip_of(self, line: Line, width: int, ground: str = GROUND) -> Strip:
         """Return a line as a strip of exactly ``width`` cells."""
         return Strip(self.segments_of(line, ground)).adjust_cell_length(width, self.style_of(Tone.TEXT, ground=ground))
 
-    def segments_of(self, line: tuple[Span, ...], ground: str = "") -> list[Segment]:
+    def segments_of(self, line: tuple[Span, ...], ground: str = GROUND) -> list[Segment]:
         """Return a line as styled segments."""
         if Toned.ascii_only:
             return [Segment(_twin(s.text), self.style_of(s.tone, s.strong, s.italic, ground)) for s in line if s.text]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ctx_inspect.core.budget import Count, Sent, Shares
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, value_of
@@ -17,6 +17,9 @@ from msgspec import Struct
 BAR, BAR_NARROW = 16, 10
 WIDE = 84
 """From this width on bars are longer and the evidence is spelled out."""
+
+HOW, HOW_WIDE = 19, 30
+"""Cells of the evidence; longer reasons of what is missing get a line of their own."""
 
 NAME_LEAST = 20
 """Cells of the names before other columns leave."""
@@ -77,7 +80,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         rows += _settings(view)
         rows += _rest(view, view.shares, provider, base, bar)
         rows.append(Row(kind=RowKind.BLANK))
-    rows += _window(view, provider)
+    rows += _window(view, provider, HOW_WIDE if width >= WIDE else HOW)
     rows.append(Row(kind=RowKind.BLANK))
     rows += _sent(view.sent)
     columns = (
@@ -85,7 +88,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         Column(NOTHING, bar, leaves=2),
         Column(own("tokens"), 8, right=True),
         Column(NOTHING, 4, right=True, leaves=3),
-        Column(own("how it is known"), 30 if width >= WIDE else 19, leaves=1),
+        Column(own("how it is known"), HOW_WIDE if width >= WIDE else HOW, leaves=1),
     )
     return Sheet(columns, tuple(rows))
 
@@ -246,21 +249,29 @@ def _pair(name: str, found: Known[int]) -> Row:
     )
 
 
-def _window(view: BudgetView, provider: int | None) -> list[Row]:
+def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
     line = view.timeline
     rows: list[Row] = [_head("Window")]
     limit = view.row.limit
     if isinstance(limit, Unavailable):
-        rows.append(_words("Limit", (Span(NONE, Tone.DIM),), limit.note))
+        rows += _reasoned("Limit", limit, limit.note, how)
     else:
         sign = "≈" if isinstance(limit, Estimated) else ""
         text = Span(Shown(sign + round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
         rows.append(_words("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}"))
         if provider is not None:
             rows.append(_words("In use", (Span(share(provider, limit.value.tokens)),), "of the limit"))
-    rows.append(_words("Compacts at", (known(line.threshold, round_tokens),), reason(line.threshold)))
-    rows.append(_words("Turns left", (known(line.forecast, whole),), reason(line.forecast)))
+    rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
+    rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
     return rows
+
+
+def _reasoned(name: str, found: Known[int], why: str, room: int, write: Callable[[int], Shown] = whole) -> list[Row]:
+    """Return a figure with the words beside it, or below it where they are long."""
+    shown = known(found, write)
+    if len(why) <= room:
+        return [_words(name, (shown,), why)]
+    return [_words(name, (shown,), ""), _note("    " + why)]
 
 
 def _sent(sent: Sent) -> list[Row]:

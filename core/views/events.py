@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Request, Shown, Unavailable, value_of
 from ctx_inspect.core.text.show import own, terminal
-from ctx_inspect.core.timeline import TurnRow
+from ctx_inspect.core.timeline import LINES, TurnRow
 from ctx_inspect.core.views.figures import change, counted, tokens
 from ctx_inspect.core.views.sheet import Span, Tone
 
@@ -126,16 +126,7 @@ def what(row: TurnRow) -> tuple[Span, ...]:
         out.append(Span(words, tone))
 
     for mark in row.events:
-        if mark.kind is MarkKind.COMPACTION:
-            say(
-                own(
-                    _UNDONE.get(mark.status or "", "compacted")
-                    + (f" ({mark.reason})" if mark.reason in {"auto", "manual", "overflow"} else "")
-                )
-            )
-        elif mark.kind in {MarkKind.REVERT, MarkKind.BRANCH, MarkKind.FORK}:
-            continue  # the line below says it
-        else:
+        if mark.kind not in LINES:  # those have a line of their own
             say(event_words(mark))
     failures = [w for r in row.turn.requests if (w := error_words(r)) is not None]
     if failures:

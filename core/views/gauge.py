@@ -63,7 +63,7 @@ def gauge_lines(gauge: Gauge, width: int, lines: int) -> list[Line]:
         room = width - line_width(left) - 3
     most = LONGEST if not isinstance(gauge.timeline.limit, Unavailable) else LONGEST_BASELESS
     bar = bar_spans(gauge, max(4, min(room, most)))
-    first = spread((*left, pad(1), *bar), (*right, pad(1)) if right else (), width)
+    first = spread((*left, *bar), (*right, pad(1)) if right else (), width)
     return [fit(first, width)] if lines < 2 else [fit(first, width), _legend(gauge, width, wide)]
 
 
@@ -74,7 +74,7 @@ def _figures(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
         spans.append(Span(own("Window "), Tone.DIM))
     spans.append(known(now, strong=True))
     if isinstance(limit, Unavailable):
-        spans.append(Span(own("/?" if narrow else " · limit unknown"), Tone.DIM))
+        spans.append(Span(own("/? " if narrow else " · limit unknown "), Tone.DIM))
         return tuple(spans)
     guessed = isinstance(limit, Estimated)
     mark = "≈" if guessed else ""

@@ -170,8 +170,9 @@ def choose(columns: Sequence[Column], width: int, gap: int = 2, least: int = FLE
     return result
 
 
-def columns_line(cells: Sequence[Cell], columns: Sequence[Column], chosen: Sequence[tuple[int, int]], gap: int = 2) -> Line:
-    """Return one row laid into the chosen columns."""
+def columns_line(cells: Sequence[Cell], columns: Sequence[Column], chosen: Sequence[tuple[int, int]], width: int, gap: int = 2) -> Line:
+    """Return one row laid into the chosen columns, and blanks up to the width."""
+    slack = width - sum(wide for _, wide in chosen) - gap * max(0, len(chosen) - 1)
     out: list[Span] = []
     for place, (i, wide) in enumerate(chosen):
         if place:
@@ -180,6 +181,8 @@ def columns_line(cells: Sequence[Cell], columns: Sequence[Column], chosen: Seque
             out.extend(fit(cells[i].spans, wide, cells[i].right or columns[i].right))
         else:
             out.append(pad(wide))
+    if slack > 0:
+        out.append(pad(slack))
     return tuple(out)
 
 
@@ -229,7 +232,7 @@ def lay(sheet: Sheet, width: int, gap: int = 2, least: int = FLEXIBLE_LEAST) -> 
     top: Line | None = None
     if any(c.title for c in sheet.columns):
         cells = [Cell((Span(c.title, Tone.DIM),), c.right) for c in sheet.columns]
-        top = columns_line(cells, sheet.columns, chosen, gap)
+        top = columns_line(cells, sheet.columns, chosen, width, gap)
     lines: list[Line] = []
     keys: list[Hashable | None] = []
     for row in sheet.rows:
@@ -250,7 +253,7 @@ def _row(row: Row, columns: Sequence[Column], chosen: Sequence[tuple[int, int]],
         case RowKind.NOTE:
             return wrapped(row.cells[0].spans if row.cells else (), width)
         case RowKind.HEAD | RowKind.ROW:
-            return [columns_line(row.cells, columns, chosen, gap)]
+            return [columns_line(row.cells, columns, chosen, width, gap)]
 
 
 def wrapped(spans: Sequence[Span], width: int) -> list[Line]:

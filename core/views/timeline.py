@@ -21,6 +21,9 @@ from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
 from msgspec import Struct
 
+BAR, MORE_BAR = 3, 10
+"""Index of the bar's column, and cells that it may grow by."""
+
 WIDE = 70
 """From this width on the bar has ten cells."""
 
@@ -188,6 +191,11 @@ class TimelineLines:
             Column(own(" what"), 0, leaves=1),
         )
         self.chosen = choose(self.columns, width, gap=1)
+        slack = width - sum(wide for _, wide in self.chosen) - len(self.chosen) + 1
+        if slack > 0 and any(i == BAR for i, _ in self.chosen):
+            # what the columns that left do not use makes the bar longer
+            self.bar += min(slack, MORE_BAR)
+            self.chosen = [(i, self.bar + 1 if i == BAR else wide) for i, wide in self.chosen]
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -203,19 +211,19 @@ class TimelineLines:
 
     def head(self) -> Line | None:
         """Return the headings."""
-        return columns_line([Cell((Span(c.title, Tone.DIM),), c.right) for c in self.columns], self.columns, self.chosen, gap=1)
+        return columns_line([Cell((Span(c.title, Tone.DIM),), c.right) for c in self.columns], self.columns, self.chosen, self.width, gap=1)
 
     def line(self, index: int) -> Line:
         """Return a line."""
         match self.view.at(index):
             case TurnRow() as row:
-                return columns_line(self._turn(row), self.columns, self.chosen, gap=1)
+                return columns_line(self._turn(row), self.columns, self.chosen, self.width, gap=1)
             case EventRow(mark=mark):
                 return fit(
                     (Span(own(" ")), *event_line(event_spans(mark, self.width >= WIDE), self.width - 1, event_tone(mark))), self.width
                 )
             case (row, request, last):
-                return columns_line(self._step(row, request, last), self.columns, self.chosen, gap=1)
+                return columns_line(self._step(row, request, last), self.columns, self.chosen, self.width, gap=1)
 
     def _turn(self, row: TurnRow) -> list[Cell]:
         turn = row.turn

@@ -1,0 +1,330 @@
+"""The tabs and lists as sheets: what they say, and that they say it at every width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ctx_inspect.app.snapshot import Snapshot, compose, count_by, last_request
+from ctx_inspect.core.budget import request_window, shares
+from ctx_inspect.core.model import (
+    Category,
+    Confirmed,
+    Estimated,
+    Known,
+    Ledger,
+    Part,
+    PartKind,
+    Purpose,
+    Raw,
+    Ref,
+    Request,
+    Turn,
+    Unavailable,
+    Why,
+)
+from ctx_inspect.core.text.width import cells
+from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
+from ctx_inspect.core.views.chart import chart_lines
+from ctx_inspect.core.views.empty import empty_sheet
+from ctx_inspect.core.views.header import Header, Loading, header_line
+from ctx_inspect.core.views.layout import lay, plain, text_of
+from ctx_inspect.core.views.sessions import SessionKey, SessionsView, pick, sessions_sheet
+from ctx_inspect.core.views.steps import steps_sheet, took
+from ctx_inspect.core.views.text import TEXT_LIMIT, pieces_of, text_sheet
+
+from tests.app.fakes import START, FakeSource, info, ledger, sample
+
+
+def shot(covered: bool = True, limit: int | None = 200_000) -> Snapshot:
+    made = ledger("opencode:main", "x", covered=covered)
+    return compose(FakeSource([made], limit), made)
+
+
+def budget(snapshot: Snapshot, n: int = 47, **more: object) -> BudgetView:
+    row = snapshot.timeline.turns[n - 1]
+    request = last_request(row)
+    assert request is not None
+    assert request.context is not None
+    count = count_by(snapshot.counter)
+    parts = shares(request.context, request_window(request), count, snapshot.counter.name)
+    return BudgetView(snapshot.timeline, row, request.context, parts, count, snapshot.counter.name, snapshot.sent, **more)  # type: ignore[arg-type]
+
+
+# --- budget ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("covered", [True, False])
+@pytest.mark.parametrize("width", [20, 40, 66, 83, 84, 120])
+def test_budget_at_every_width(width: int, covered: bool) -> None:
+    laid = lay(budget_sheet(budget(shot(covered)), width), width, 1, NAME_LEAST)
+    for i in range(len(laid)):
+        assert cells(text_of(laid.line(i))) <= width
+
+
+def test_budget_names_items_and_sums_against_the_provider() -> None:
+    text = "\n".join(plain(budget_sheet(budget(shot())), 100))
+    assert "Instructions" in text
+    assert "AGENTS.md" in text
+    assert "Sum of the above" in text
+    assert "41.3k" in text
+    assert "provider usage" in text
+    assert "Sent in total" in text
+
+
+def test_budget_says_why_a_category_is_unavailable_on_a_line_of_its_own() -> None:
+    lines = plain(budget_sheet(budget(shot(covered=False))), 100)
+    at = next(i for i, line in enumerate(lines) if line.lstrip("▇ ").startswith("Tools"))
+    assert "—" in lines[at]
+    assert lines[at + 1].strip() == "OpenCode 1.x does not store tools"
+    assert any("Not attributable" in line for line in lines)
+    assert not any("Tools" in line and "≈0" in line for line in lines)
+
+
+def test_budget_media_is_a_row_of_its_own_without_tokens() -> None:
+    snapshot = shot()
+    view = budget(snapshot)
+    assert view.context is not None
+    message = view.context.messages.messages()[0]
+    picture = replace(message, id="pic", parts=(Part(PartKind.MEDIA, "p", 398_000),))
+    chain = type(view.context.messages)(None, 0, (*view.context.messages.messages(), picture))
+    context = replace(view.context, messages=chain)
+    parts = shares(context, view.row.window, view.count, view.counter)
+    lines = plain(budget_sheet(BudgetView(view.timeline, view.row, context, parts, view.count, view.counter, view.sent)), 100)
+    row = next(line for line in lines if "Media" in line)
+    assert "—" in row
+    assert "398.0 kB" in row
+    assert parts.sum == (view.shares.sum if view.shares else None)
+
+
+def test_budget_without_a_rebuilt_request() -> None:
+    view = budget(shot())
+    lines = plain(budget_sheet(BudgetView(view.timeline, view.row, None, None, view.count, view.counter, view.sent)), 100)
+    assert any("could be rebuilt" in line for line in lines)
+
+
+def test_budget_of_an_unknown_limit_has_no_share_of_it() -> None:
+    lines = plain(budget_sheet(budget(shot(limit=None))), 100)
+    assert not any("of the limit" in line for line in lines)
+    assert any("limit unknown" in line for line in lines)
+
+
+def test_budget_fattest_items_come_first_and_the_rest_is_one_line() -> None:
+    snapshot = shot()
+    view = budget(snapshot)
+    assert view.context is not None
+    many = tuple(replace(view.context.items[4], k=Raw(f"tool{i:02}"), fp=str(i), size=100 * i) for i in range(1, 31))
+    context = replace(view.context, items=many)
+    parts = shares(context, view.row.window, view.count, view.counter)
+    short = BudgetView(view.timeline, view.row, context, parts, view.count, view.counter, view.sent)
+    lines = plain(budget_sheet(short), 100)
+    named = [line.split()[0] for line in lines if line.strip().startswith("tool")]
+    assert named[:3] == ["tool30", "tool29", "tool28"]
+    assert len(named) == 12
+    assert any("18 more" in line for line in lines)
+    full = BudgetView(view.timeline, view.row, context, parts, view.count, view.counter, view.sent, opened=frozenset({Category.TOOLS}))
+    assert sum(line.strip().startswith("tool") for line in plain(budget_sheet(full), 100)) == 30
+
+
+# --- steps -------------------------------------------------------------------------------------------------
+
+
+def test_steps_say_how_each_request_went() -> None:
+    snapshot = shot()
+    row = snapshot.timeline.turns[16 - 1]
+    lines = plain(steps_sheet(row), 110)
+    assert any("rate limit" in line for line in lines)
+    lines = plain(steps_sheet(snapshot.timeline.turns[0], snapshot.ledger.other[1]), 110)
+    assert any("title request, no step" in line for line in lines)
+    assert any("bash, edit" in line for line in lines)
+    assert any("the store keeps no retries" in line for line in lines)
+
+
+def test_rows_without_a_model_call_have_no_step_number() -> None:
+    turn = Turn(1, "u", ("u",), START, (Request("sh", START, call=False, tools=(Raw("bash"),)), Request("r", START + 5, step=1)))
+    made = Ledger(info("opencode:x", "x"), turns=(turn,))
+    lines = plain(steps_sheet(compose(FakeSource([made]), made).timeline.turns[0]), 110)
+    row = next(line for line in lines if "no model call" in line)
+    assert row.strip().startswith("·")
+
+
+@pytest.mark.parametrize(("done", "words"), [(None, "—"), (START - 5, "—"), (START + 4100, "4.1s"), (START + 123_000, "2m03s")])
+def test_took(done: int | None, words: str) -> None:
+    assert took(Request("r", START, done=done)) == words
+
+
+@pytest.mark.parametrize("purpose", list(Purpose))
+@pytest.mark.parametrize("width", [20, 40, 66, 120])
+def test_steps_at_every_width(width: int, purpose: Purpose) -> None:
+    snapshot = shot()
+    other = (Request("o", START, purpose=purpose),)
+    laid = lay(steps_sheet(snapshot.timeline.turns[12], other), width, 1, 30)
+    for i in range(len(laid)):
+        assert cells(text_of(laid.line(i))) <= width
+
+
+# --- text --------------------------------------------------------------------------------------------------
+
+
+def test_text_is_hidden_until_it_is_asked_for() -> None:
+    made = ledger("opencode:main", "x")
+    pieces = pieces_of(made, made.turns[4])
+    shown = "\n".join(plain(text_sheet(pieces, None), 80))
+    assert "v shows it here" in shown
+    assert "300 B" in shown
+
+
+def test_a_turns_texts_are_its_messages_up_to_the_next_turn_and_its_answer() -> None:
+    made = ledger("opencode:main", "x")
+    refs = [p.ref.row for p in pieces_of(made, made.turns[4]) if p.ref]
+    assert refs == ["u5", "m5.1", "m5.1/1", "m5.2", "m5.2/1", "m5.3"]
+    last = [p.ref.row for p in pieces_of(made, made.turns[46]) if p.ref]
+    assert last[0] == "u47"
+    assert set(last) >= {"m47.1", "m47.2"}
+
+
+def test_a_turn_whose_messages_are_gone_still_names_input_and_answers() -> None:
+    made = ledger("opencode:main", "x")
+    bare = replace(
+        made, now=None, turns=tuple(replace(t, requests=tuple(replace(r, context=None) for r in t.requests)) for t in made.turns)
+    )
+    refs = [p.ref.row for p in pieces_of(bare, bare.turns[4]) if p.ref]
+    assert refs == ["u5", "m5.1", "m5.2", "m5.3"]
+
+
+def test_revealed_text_is_harmless_and_capped() -> None:
+    made = ledger("opencode:main", "x", 2)
+    pieces = pieces_of(made, made.turns[0])
+    ref = pieces[0].ref
+    assert ref is not None
+    texts: dict[Ref, Known[Raw]] = {ref: Confirmed(Raw("a\tb\x1b[31mred\x1b[0m\u202e\n[bold]x[/nope]\n" + "y" * (TEXT_LIMIT + 10)))}
+    lines = plain(text_sheet(pieces, texts), 80)
+    shown = "\n".join(lines)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "[bold]x[/nope]" in shown
+    assert f"the first {TEXT_LIMIT:,} characters" in shown
+
+
+def test_a_text_that_cannot_be_read_says_why() -> None:
+    made = ledger("opencode:main", "x", 2)
+    pieces = pieces_of(made, made.turns[0])
+    ref = pieces[0].ref
+    assert ref is not None
+    lines = plain(text_sheet(pieces, {ref: Unavailable(Why.GONE, "its row was deleted")}), 80)
+    assert any("— its row was deleted" in line for line in lines)
+
+
+# --- sessions ----------------------------------------------------------------------------------------------
+
+
+def sessions(**more: object) -> SessionsView:
+    return SessionsView(tuple(item.info for item in sample()), START + 400 * 60_000, **more)  # type: ignore[arg-type]
+
+
+def test_sessions_stand_under_their_project_and_subagents_under_their_session() -> None:
+    lines = plain(sessions_sheet(sessions(here="/home/ann/docs")), 40)
+    assert lines[0].startswith("docs")
+    at = next(i for i, line in enumerate(lines) if "●" in line)
+    assert "Fix login 500" in lines[at]
+    assert {lines[at + 1].strip()[0], lines[at + 2].strip()[0]} == {"├", "└"}
+    assert any("≈fork" in line for line in lines)
+    assert any("帮我修复登录" in line for line in lines)
+
+
+def test_every_word_filters_and_a_subagent_keeps_its_session() -> None:
+    lines = plain(sessions_sheet(sessions(filter="EXPL")), 40)
+    assert any("explore" in line for line in lines)
+    assert any("Fix login 500" in line for line in lines)
+    assert not any("Terraform" in line for line in lines)
+    assert plain(sessions_sheet(sessions(filter="nothing like this")), 40) == ["no session matches"]
+
+
+def test_sessions_whose_parents_go_in_a_circle_are_all_listed() -> None:
+    ring = tuple(info(f"pi:{a}", a, parent=f"pi:{b}") for a, b in ("ab", "bc", "ca"))
+    sheet = sessions_sheet(SessionsView(ring, START))
+    assert {row.key for row in sheet.rows if row.key} == {SessionKey("pi:a"), SessionKey("pi:b"), SessionKey("pi:c")}
+
+
+def test_a_session_without_title_or_times_is_listed() -> None:
+    lines = plain(sessions_sheet(SessionsView((info("pi:x", None, updated=None, started=None, project=None, directory=None),), START)), 40)
+    assert lines[0].startswith("(no directory)")
+    assert "(no title)" in lines[1]
+    assert "—" in lines[1]
+
+
+def test_a_windows_path_and_a_hostile_title() -> None:
+    one = info("pi:x", "bad\x1b]0;title\x07", project=Raw("C:\\Users\\ann\\my-app"))
+    lines = plain(sessions_sheet(SessionsView((one,), START)), 40)
+    assert lines[0].startswith("my-app")
+    assert "\x1b" not in lines[1]
+
+
+def test_the_newest_of_this_project_is_picked_else_the_newest_and_never_a_subagent() -> None:
+    all_ = [item.info for item in sample()]
+    assert pick(all_, "/home/ann/infra") == next(s for s in all_ if s.key == "pi:drift")
+    assert (pick(all_, "/elsewhere") or all_[1]).key == "opencode:main"
+    assert pick([s for s in all_ if s.parent], None) is not None
+    assert pick([], None) is None
+
+
+# --- header, chart, empty ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 50, 80, 99, 100, 120, 150, 200])
+def test_header_at_every_width(width: int) -> None:
+    one = info("opencode:x", "帮我修复登录 " * 12, live=True, parent="opencode:y", forked_from=Estimated("opencode:z", "times"))
+    for header in (
+        Header(one, 47, 47, True),
+        Header(one, 41, 47, False, 6),
+        Header(one, 41, 47, gone_at=START),
+        Header(None, loading=Loading("reading", 214, 1250)),
+        Header(None),
+    ):
+        assert cells(text_of(header_line(header, width))) == width
+
+
+def test_header_says_how_the_session_is() -> None:
+    one = info("opencode:x", "Fix login 500", live=True)
+    text = text_of(header_line(Header(one, 47, 47, True), 120))
+    assert text.startswith(" ctx-inspect   opencode · my-app · Fix login 500")
+    assert "● LIVE  FOLLOW  47/47" in text
+    assert "6 new ↓ (f)" in text_of(header_line(Header(one, 41, 47, False, 6), 120))
+    assert "◇ deleted" in text_of(header_line(Header(one, 41, 47, gone_at=START), 120))
+    assert "reading 214 / 1,250" in text_of(header_line(Header(None, loading=Loading("reading", 214, 1250)), 120))
+
+
+def test_a_long_title_is_cut_and_the_state_is_not() -> None:
+    one = info("opencode:x", "t" * 300, live=True)
+    text = text_of(header_line(Header(one, 47, 47, True), 80))
+    assert "…" in text
+    assert "● LIVE  FOLLOW  47/47" in text
+
+
+@pytest.mark.parametrize(("turns", "width", "height"), [(1, 40, 8), (47, 66, 13), (300, 66, 13), (47, 20, 5), (47, 10, 3)])
+def test_chart_at_every_size(turns: int, width: int, height: int) -> None:
+    made = ledger("opencode:main", "x", turns)
+    chart = compose(FakeSource([made]), made).chart
+    lines = chart_lines(chart, width, height, turns)
+    assert len(lines) <= height
+    assert all(cells(text_of(line)) == width for line in lines)
+
+
+def test_chart_has_a_threshold_line_and_a_forecast() -> None:
+    made = ledger("opencode:main", "x")
+    text = "\n".join(text_of(line) for line in chart_lines(compose(FakeSource([made]), made).chart, 66, 13, 47))
+    assert "200k" in text
+    assert "168k" in text
+    assert "╌╌╌" in text
+    assert "░" in text
+
+
+def test_empty_teaches() -> None:
+    looked = [("OpenCode", "~/.local/share/opencode/opencode*.db", 0, "no such folder"), ("Pi", "~/.pi/agent/sessions", 1, None)]
+    lines = plain(empty_sheet(looked, [("d", "look around with sample data")]), 80)
+    text = "\n".join(lines)
+    assert "✗ OpenCode" in text
+    assert "no such folder" in text
+    assert "✓ Pi" in text
+    assert "no session in it yet" in text
+    assert "d                    look around" in text

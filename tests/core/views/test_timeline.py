@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from ctx_inspect.core.model import (
+    Confirmed,
+    Estimated,
+    Ledger,
+    Mark,
+    MarkKind,
+    Model,
+    Raw,
+    Request,
+    Turn,
+    Unavailable,
+    Usage,
+    Why,
+    Window,
+    Witness,
+)
+from ctx_inspect.core.text.width import cells
+from ctx_inspect.core.timeline import EventRow, TurnRow, timeline
+from ctx_inspect.core.views.events import event_words
+from ctx_inspect.core.views.layout import text_of
+from ctx_inspect.core.views.sheet import Tone
+from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, rail_legend, rail_span, turn_of
+
+from tests.app.fakes import FakeSource, info, ledger
+
+
+def view(made: Ledger, limit: int | None = 200_000, opened: frozenset[int] = frozenset()) -> TimelineView:
+    return TimelineView(timeline(made, FakeSource([], limit).window), opened, made.other)
+
+
+@pytest.fixture
+def main() -> TimelineView:
+    return view(ledger("opencode:main", "Fix login"))
+
+
+def lines(shown: TimelineView, width: int) -> list[str]:
+    sized = shown.sized(width)
+    return [text_of(sized.line(i)) for i in range(len(sized))]
+
+
+@pytest.mark.parametrize("width", [20, 26, 34, 44, 53, 60, 70, 84, 96, 120])
+def test_lines_are_as_wide_as_the_pane_and_cut_cells_say_so(main: TimelineView, width: int) -> None:
+    sized = main.toggle(12, True).sized(width)
+    for i in range(len(sized)):
+        assert cells(text_of(sized.line(i))) == width
+    head = sized.head()
+    assert head is not None
+    assert cells(text_of(head)) == width
+
+
+def test_columns_leave_in_the_order_of_the_page(main: TimelineView) -> None:
+    seen = [[c for c in ("what", "st", "tokens", "time", "window") if c in text_of(main.sized(w).head() or ())] for w in range(110, 19, -1)]
+    order = [("what", "st", "tokens", "time", "window")]
+    for now in seen:
+        if tuple(now) != order[-1]:
+            order.append(tuple(now))
+    assert order[:6] == [
+        ("what", "st", "tokens", "time", "window"),
+        ("st", "tokens", "time", "window"),
+        ("tokens", "time", "window"),
+        ("time", "window"),
+        ("window",),
+        (),
+    ]
+
+
+def test_a_turn_says_its_window_share_and_change(main: TimelineView) -> None:
+    line = lines(main, 84)[main.find(TurnKey(47)) or 0]
+    assert re.search(r"█ +47 +\d\d:\d\d +██▏·+ +21% +41.3k +−\d+\.\dk +\d", line)
+
+
+def test_events_are_full_lines_between_turns_and_cannot_be_selected(main: TimelineView) -> None:
+    texts = lines(main, 84)
+    at = next(i for i, t in enumerate(texts) if "compacted (auto): 184 → 9 messages" in t)
+    assert main.key(at) is None
+    assert main.key(at - 1) == TurnKey(46)
+    assert main.key(at + 1) == TurnKey(47)
+    assert texts[at].rstrip().endswith("┄")
+
+
+def test_an_opened_turn_shows_its_steps_under_it_and_closing_takes_them_away(main: TimelineView) -> None:
+    before = len(main)
+    opened = main.toggle(17, True)
+    row = main.timeline.turns[16]
+    assert len(opened) == before + len(row.turn.requests) == before + 3
+    at = opened.find(TurnKey(17)) or 0
+    assert [opened.key(at + i) for i in range(5)] == [TurnKey(17), *(StepKey(17, r.id) for r in row.turn.requests), TurnKey(18)]
+    assert opened.find(StepKey(17, "m17.2")) == at + 2
+    assert opened.find(TurnKey(47)) == (main.find(TurnKey(47)) or 0) + 3
+    closed = opened.toggle(17, False)
+    assert len(closed) == before
+    assert closed.find(StepKey(17, "m17.2")) == at
+
+
+def test_several_opened_turns_keep_their_places(main: TimelineView) -> None:
+    shown = main
+    for n in (3, 47, 20, 1):
+        shown = shown.toggle(n, True)
+    for i in range(len(shown)):
+        key = shown.key(i)
+        if key is not None:
+            assert shown.find(key) == i
+            assert turn_of(key) == (key.n if isinstance(key, TurnKey | StepKey) else None)
+
+
+def test_requests_that_are_no_step_stand_beside_the_steps() -> None:
+    shown = view(ledger("opencode:main", "x"), opened=frozenset({1}))
+    texts = lines(shown, 84)
+    assert any("title request" in t for t in texts)
+
+
+def test_without_a_limit_there_is_no_percentage() -> None:
+    shown = view(ledger("opencode:main", "x"), limit=None)
+    texts = lines(shown, 84)
+    assert not any("%" in t for t in texts)
+    assert "of max" in text_of(shown.sized(84).head() or ())
+
+
+def test_what_is_not_known_is_a_dash_never_zero() -> None:
+    turn = Turn(1, "u", ("u",), 1_790_000_000_000, (Request("r", 1_790_000_000_000, step=1, error="server", finish="error"),))
+    shown = view(Ledger(info("pi:x", "x"), turns=(turn,)))
+    line = lines(shown, 84)[0]
+    assert line.count("—") == 2
+    assert "server error" in line
+    assert "?" in line  # the rail: whether the model still has it is not known
+
+
+def test_an_estimated_window_is_marked() -> None:
+    usage = Confirmed(Usage(1000, 5, None, 0, 0), Witness.PROVIDER)
+    rows = (Request("r1", 1, step=1, usage=usage), Request("r2", 2, step=2, error="aborted"))
+    line = lines(view(Ledger(info("pi:x", "x"), turns=(Turn(1, "u", ("u",), 1, rows),))), 84)[0]
+    assert "≈1.0k" in line
+    assert "aborted" in line
+
+
+def test_copied_turns_say_so() -> None:
+    turn = Turn(1, "u", ("u",), 1, inherited=True)
+    assert "copied" in lines(view(Ledger(info("pi:x", "x"), turns=(turn,))), 84)[0]
+
+
+def test_rails() -> None:
+    assert [rail_span(Estimated(t, "h")).text for t in ("full", "trimmed", "dropped", "compacted")] == ["█", "▒", "░", "┊"]
+    assert rail_span(Unavailable(Why.NOT_RECORDED, "x")).text == "?"
+    assert text_of(rail_legend()) == " █ in context  ▒ trimmed  ░ dropped  ┊ compacted away"
+
+
+def test_hostile_names_are_made_visible() -> None:
+    mark = Mark(MarkKind.MODEL, 1, turn=1, detail=Raw("evil\x1b]52;c;x\x07[red]"))
+    words = event_words(mark)
+    assert "\x1b" not in words
+    assert "\x07" not in words
+    assert "[red]" in words
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (Mark(MarkKind.REVERT, 1, counts={"turns": 3}), "reverted: 3 turns"),
+        (Mark(MarkKind.REVERT, 1), "reverted"),
+        (Mark(MarkKind.COMPACTION, 1, status="started"), "compacting"),
+        (Mark(MarkKind.COMPACTION, 1, status="failed", reason="manual"), "compaction failed (manual)"),
+        (Mark(MarkKind.COMPACTION, 1, status="succeeded", before=Confirmed(5300)), "compacted: 5.3k before"),
+        (Mark(MarkKind.COMPACTION, 1, before=Confirmed(104_200), then=Confirmed(41_300)), "compacted: −62.9k"),
+        (Mark(MarkKind.COMPACTION, 1, before=Confirmed(104_200), then=Estimated(41_300, "h")), "compacted: ≈−62.9k"),
+        (Mark(MarkKind.PRUNE, 1, counts={"parts": 12}), "pruned: 12 tool outputs"),
+        (Mark(MarkKind.AGENT, 1, detail=Raw("plan")), "agent → plan"),
+        (Mark(MarkKind.THINKING, 1), "thinking changed"),
+    ],
+)
+def test_event_words(mark: Mark, words: str) -> None:
+    assert event_words(mark) == words
+
+
+def test_every_kind_of_event_has_words() -> None:
+    assert all(event_words(Mark(kind, 1)) for kind in MarkKind)
+
+
+def test_large_falls_stand_out(main: TimelineView) -> None:
+    sized = main.sized(84)
+    spans = {s.text.strip(): s.tone for s in sized.line(main.find(TurnKey(47)) or 0)}
+    assert next(tone for text, tone in spans.items() if text.startswith("−")) is Tone.ALERT
+
+
+def test_numbers_of_many_digits_fit() -> None:
+    turns = tuple(Turn(n, f"u{n}", (f"u{n}",), n * 1000) for n in range(1, 100_001))
+    rows = tuple(TurnRow(t, Confirmed(10), Unavailable(Why.UNKNOWN, ""), Confirmed(1), Confirmed("full"), 1, ()) for t in turns)
+    made = timeline(Ledger(info("pi:x", "x")), lambda _m: Window((), Unavailable(Why.UNKNOWN, "")))
+    shown = TimelineView(type(made)(rows, rows, made.current, made.limit, made.threshold, made.forecast, Model(None, None)))
+    assert " 100000 " in text_of(shown.sized(53).line(99_999))
+    assert shown.key(99_999) == TurnKey(100_000)
+
+
+def test_times_of_a_fall_back_hour_have_room_for_their_offset(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        start = 1_793_509_200_000  # 2026-11-01 05:00 UTC: 01:00 in New York, an hour before the clock goes back
+        turns = tuple(Turn(n, f"u{n}", (f"u{n}",), start + n * 1_800_000) for n in range(1, 5))
+        shown = view(Ledger(info("pi:x", "x"), turns=turns))
+        texts = lines(shown, 84)
+        assert any("01:30 -04:00" in t for t in texts)
+        assert any("01:30 -05:00" in t for t in texts)
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+
+
+def test_rows_are_turns_and_events(main: TimelineView) -> None:
+    kinds = {type(main.at(i)) for i in range(len(main))}
+    assert kinds == {TurnRow, EventRow}
