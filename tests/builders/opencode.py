@@ -213,7 +213,7 @@ class Session(Rows):
         if tail:
             self.part(user, {**spec, "tail_start_id": tail}, id=part)
         if go_on and reason == "overflow" and prompt:
-            self.user(*[d for _, d in self.parts_of(prompt)])
+            self.user(*[_without_media(d) for _, d in self.parts_of(prompt)])
         elif go_on and reason == "auto":
             self.user(
                 text(
@@ -303,3 +303,11 @@ class Session(Rows):
                 "INSERT INTO session_message VALUES (?,?,?,?,?,?,?)", (self.db.id("msg"), self.id, kind, seq, at, at, dumps(data))
             )
         self._touch()
+
+
+def _without_media(part: Data) -> Data:
+    """Return a part as a replay holds it: media became a line of text."""
+    mime = part.get("mime", "")
+    if part["type"] == "file" and (mime.startswith("image/") or mime == "application/pdf"):
+        return text(f"[Attached {mime}: {part.get('filename') or 'file'}]")
+    return part

@@ -27,11 +27,13 @@ class Snapshot:
     Attributes:
         messages: Rows of ``message`` by id.
         parts: Rows of ``part`` by id, each with the id of its message.
+        bad: Ids of rows that could not be read: they are tried, and named, again.
         read_at: Epoch milliseconds of the read.
     """
 
     messages: Mapping[str, MessageRow] = field(default_factory=dict[str, MessageRow])
     parts: Mapping[str, tuple[str, PartRow]] = field(default_factory=dict[str, tuple[str, PartRow]])
+    bad: frozenset[str] = frozenset()
     read_at: int = 0
 
     def entries(self) -> list[Entry]:
@@ -48,14 +50,23 @@ class Snapshot:
 def snapshot(reader: Reader, session: str, prior: Snapshot | None) -> Snapshot:
     """Read a session's rows; of those in ``prior`` only what changed."""
     now = int(time() * 1000)
+    bad: set[str] = set()
     if prior is None:
-        messages = {m.id: m for m in _all(reader, _MESSAGES, session)}
-        parts = {p.id: (m, p) for m, p in _all(reader, _PARTS, session)}
-        return Snapshot(messages, parts, now)
-    again = prior.read_at - _RECENT
-    messages = _changed(reader, _MESSAGES, session, prior.messages, lambda m: m.updated, lambda m: m.id, again)
-    parts = _changed(reader, _PARTS, session, prior.parts, lambda p: p[1].updated, lambda p: p[1].id, again)
-    return Snapshot(messages, parts, now)
+        messages = {m.id: m for m in _all(reader, _MESSAGES, session, bad)}
+        parts = {p.id: (m, p) for m, p in _all(reader, _PARTS, session, bad)}
+    else:
+        again = _Again(prior.read_at - _RECENT, prior.bad)
+        messages = _changed(reader, _MESSAGES, session, prior.messages, lambda m: m.updated, lambda m: m.id, again, bad)
+        parts = _changed(reader, _PARTS, session, prior.parts, lambda p: p[1].updated, lambda p: p[1].id, again, bad)
+    return Snapshot(messages, parts, frozenset(bad), now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """Rows that are read again though they look the same: those written lately, and those that could not be read."""
+
+    since: int
+    bad: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +122,19 @@ _MESSAGES = _Table("message", "id, time_created, time_updated", "time_created, i
 _PARTS = _Table("part", "id, message_id, time_updated", "rowid", _decode_part, _large_part)
 
 
-def _all(reader: Reader, table: _Table, session: str) -> Iterator[Any]:
+def _all(reader: Reader, table: _Table, session: str, bad: set[str]) -> Iterator[Any]:
     sql = f"SELECT {table.columns}, CAST(data AS BLOB) FROM {table.name} WHERE session_id = ?"
     found: list[Any] = []
     try:
         for row in reader.rows(sql, (session,)):
+            before = len(reader.problems)
             made = table.decode(reader, row)
+            if len(reader.problems) != before:
+                bad.add(row[0])
             if made is not None:
                 found.append(made)
     except (Damaged, TooLarge):
-        found = list(_one_by_one(reader, table, _rowids(reader, table, session)))
+        found = list(_one_by_one(reader, table, _rowids(reader, table, session), bad))
     return iter(found)
 
 
@@ -140,11 +154,12 @@ def _damaged(reader: Reader, table: _Table) -> None:
     )
 
 
-def _one_by_one(reader: Reader, table: _Table, rowids: list[int]) -> Iterator[Any]:
+def _one_by_one(reader: Reader, table: _Table, rowids: list[int], bad: set[str]) -> Iterator[Any]:
     """Read row by row, so that one that is too large or lies on a damaged page costs itself only."""
     whole = f"SELECT {table.columns}, CAST(data AS BLOB) FROM {table.name} WHERE rowid = ?"
     light = f"SELECT {table.columns} FROM {table.name} WHERE rowid = ?"
     for rowid in rowids:
+        before, row = len(reader.problems), None
         try:
             row = reader.row(whole, (rowid,))
             made = table.decode(reader, row) if row else None
@@ -158,6 +173,8 @@ def _one_by_one(reader: Reader, table: _Table, rowids: list[int]) -> Iterator[An
         except Damaged:
             _damaged(reader, table)
             continue
+        if row is not None and len(reader.problems) != before:
+            bad.add(row[0])
         if made is not None:
             yield made
 
@@ -169,7 +186,8 @@ def _changed(
     have: Mapping[str, T],
     updated: Callable[[T], int],
     key: Callable[[T], str],
-    again: int,
+    again: _Again,
+    bad: set[str],
 ) -> dict[str, T]:
     """Return the rows as they are now, decoding only those that are new or were rewritten."""
     kept: dict[str, T] = {}
@@ -177,12 +195,12 @@ def _changed(
     try:
         for rowid, id, at in reader.rows(f"SELECT rowid, id, time_updated FROM {table.name} WHERE session_id = ?", (session,)):
             old = have.get(id)
-            if old is not None and updated(old) == at and at < again:
+            if old is not None and updated(old) == at and at < again.since and id not in again.bad:
                 kept[id] = old
             else:
                 wanted.append(rowid)
     except Damaged:
         _damaged(reader, table)
-    for made in _one_by_one(reader, table, wanted):
+    for made in _one_by_one(reader, table, wanted, bad):
         kept[key(made)] = made
     return kept
