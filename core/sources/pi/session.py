@@ -204,6 +204,8 @@ class SessionFile:
                 if entry.parent != self._leaf:
                     walk = None
                     break
+                if entry.row is Row.BRANCH:
+                    _mark_return(walk, entry, (), {})
                 walk.feed(entry)
                 self._leaf = entry.id
         else:

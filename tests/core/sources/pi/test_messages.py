@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ctx_inspect.core.model import PartKind, Synthetic
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders.pi import Call, PiFile, PiStore, image
@@ -307,7 +307,7 @@ def build(s: PiFile, steps: list[tuple[object, ...]]) -> None:
 
 
 @given(steps=sessions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_lists_equal_a_naive_rebuild(steps: list[tuple[object, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s = PiFile(Path(folder))
@@ -327,7 +327,8 @@ def test_lists_equal_a_naive_rebuild(steps: list[tuple[object, ...]]) -> None:
 
 
 @given(steps=sessions(), cut=st.integers(1, 39))
-@settings(max_examples=60, deadline=None)
+@example(steps=[("user", "x", 0), ("branch", "x", 0)], cut=1)
+@settings(max_examples=800, deadline=None)
 def test_following_equals_reading_anew(steps: list[tuple[object, ...]], cut: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s = PiFile(Path(folder))
