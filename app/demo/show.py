@@ -38,8 +38,12 @@ def run(*, ascii: bool = False, theme: str | None = None) -> int:
 
     with ExitStack() as stack, ended(stack.close):
         made = stack.enter_context(playing())
-        # what is remembered of sample sessions goes away with them
-        return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme, state=made.home / "state")
+        try:
+            # what is remembered of sample sessions goes away with them
+            return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme, state=made.home / "state")
+        finally:
+            stack.close()
+            made.remove()  # after a signal the interface still wrote what it remembers
 
 
 def sources() -> tuple[Source, ...]:

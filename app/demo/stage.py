@@ -80,6 +80,10 @@ class Stage:
             "XDG_CACHE_HOME": str(self.home / ".cache"),
         }
 
+    def remove(self) -> None:
+        """Take the folder away, with all that has come into it."""
+        shutil.rmtree(self.home, ignore_errors=True)
+
     def sources(self, clock: Callable[[], float] = time.time) -> tuple[Source, ...]:
         """Return the sources of these stores, OpenCode's first.
 
