@@ -20,11 +20,11 @@ from ctx_inspect.core.schema import document
 from ctx_inspect.core.text.redact import redact
 from ctx_inspect.core.text.show import terminal
 from ctx_inspect.core.text.width import cells
-from ctx_inspect.core.views.layout import Line, columns_line, lay, text_of
+from ctx_inspect.core.views.layout import Line, lay, text_of
 from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span, Tone
 
-WIDEST = 100_000
-"""Cells of a line where stdout is no terminal: nothing is cut."""
+GAP = 2
+"""Blank cells between columns."""
 
 AFTER = 0.3
 """Seconds after which progress is shown."""
@@ -120,12 +120,8 @@ def table(columns: Sequence[Column], rows: Sequence[Row], wide: int | None) -> l
             sized.append(Column(column.title, max(1, need), column.right))
         else:
             sized.append(Column(column.title, min(need, column.width) if column.width else 0, column.right, column.leaves))
-    if wide is None:
-        everything = [(i, c.width) for i, c in enumerate(sized)]
-        top = columns_line([Cell((Span(c.title, Tone.DIM),), c.right) for c in sized], sized, everything)
-        body = [columns_line(r.cells, sized, everything) if r.kind is RowKind.ROW else (r.cells[0].spans if r.cells else ()) for r in rows]
-        return [top, *body]
-    laid = lay(Sheet(tuple(sized), tuple(rows)), wide)
+    natural = sum(c.width for c in sized) + GAP * (len(sized) - 1)
+    laid = lay(Sheet(tuple(sized), tuple(rows)), natural if wide is None else wide, GAP)
     return [*([laid.top] if laid.top is not None else []), *laid.lines]
 
 

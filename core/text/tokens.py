@@ -12,6 +12,7 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
@@ -127,13 +128,12 @@ class ToktokCounter:
         Raises:
             LookupError: It is not installed, or another package has its name.
         """
+        if not _has_toktok():
+            raise LookupError("toktok-rs is not installed")
         try:
-            toktok = importlib.import_module("toktok")
-        except ImportError:
-            raise LookupError("toktok-rs is not installed") from None
-        self._count: Any = getattr(toktok, "batch_count", None)
-        if self._count is None:
-            raise LookupError("the installed toktok is another package")
+            self._count: Any = importlib.import_module("toktok").batch_count
+        except (ImportError, AttributeError):
+            raise LookupError("the installed toktok is another package or cannot be loaded") from None
         self._size = BytesCounter()
 
     def of_text(self, text: str) -> int:
@@ -191,9 +191,15 @@ def available(env: Mapping[str, str] | None = None) -> str:
     """Return the name of the counter that :func:`pick` would return, without loading it."""
     if vocabulary(env) is not None and importlib.util.find_spec("tiktoken") is not None:
         return f"{ENCODING} (tiktoken)"
-    if importlib.util.find_spec("toktok") is not None:
-        return f"{ENCODING} (toktok-rs)"
-    return BytesCounter().name
+    return f"{ENCODING} (toktok-rs)" if _has_toktok() else BytesCounter().name
+
+
+def _has_toktok() -> bool:
+    """Tell whether toktok-rs is installed; other distributions have a module of the same name."""
+    try:
+        return bool(metadata.version("toktok-rs"))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def fetch() -> Path:

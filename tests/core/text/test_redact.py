@@ -75,7 +75,16 @@ def test_a_secret_goes(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SECRETS) - set(FRAMES)))
 @pytest.mark.parametrize(
-    "frame", ['{{"apiKey":"{}"}}', "KEY={}\n", "token: {}", "`{}`", "https://x.invalid/?k={}&b=1", "\x1b[31m{}\x1b[0m", '{{"command":"echo\\n{}\\n"}}']
+    "frame",
+    [
+        '{{"apiKey":"{}"}}',
+        "KEY={}\n",
+        "token: {}",
+        "`{}`",
+        "https://x.invalid/?k={}&b=1",
+        "\x1b[31m{}\x1b[0m",
+        '{{"command":"echo\\n{}\\n"}}',
+    ],
 )
 def test_a_secret_goes_in_any_frame(name: str, frame: str) -> None:
     out = redact(frame.format(SECRETS[name]))

@@ -2,7 +2,9 @@
 
 import hashlib
 import socket
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from ctx_inspect.core.text import tokens
@@ -97,12 +99,15 @@ def test_toktok_counts_the_same_way() -> None:
     assert counter.of_text("a\ud83d") >= 2
 
 
-def test_another_package_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "toktok.py").write_text("")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(__import__("sys").modules, "toktok", raising=False)
+@pytest.mark.parametrize("claimed", [False, True])
+def test_another_package_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claimed: bool) -> None:
+    monkeypatch.setitem(sys.modules, "toktok", ModuleType("toktok"))
+    if claimed:
+        monkeypatch.setattr(tokens, "_has_toktok", lambda: True)
     with pytest.raises(LookupError):
         tokens.ToktokCounter()
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    assert tokens.pick().name == "bytes/3.5"
 
 
 def test_fetch_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
