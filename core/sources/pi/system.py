@@ -64,6 +64,15 @@ def patch_of(data: bytes) -> Patch:
         return patch
 
 
+def changes_of(data: bytes) -> Raw:
+    """Return what a patch names, in one line: sections, then tools with ``+`` and ``−``; a redefined tool has both."""
+    patch = patch_of(data)
+    names = list(patch.sections or ())
+    names += [f"+{tool.name}" for tool in patch.tools_added or ()]
+    names += [f"−{gone.name}" for gone in patch.tools_removed or ()]
+    return Raw(", ".join(names))
+
+
 def fingerprint(text: str | bytes) -> str:
     """Return a fingerprint of content; it stays in memory."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

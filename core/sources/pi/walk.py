@@ -13,6 +13,7 @@ from ctx_inspect.core.sources.pi.contexts import Contexts
 from ctx_inspect.core.sources.pi.entries import NO_MODEL, Entry
 from ctx_inspect.core.sources.pi.prompt import Prompt
 from ctx_inspect.core.sources.pi.replay import Replay
+from ctx_inspect.core.sources.pi.system import changes_of
 
 ONE_ATTEMPT = Unavailable(Why.NOT_RECORDED, "Pi stores a retry as a row of its own; re-sends within a row leave no record")
 
@@ -190,7 +191,7 @@ class Walk:
                     self.mark(MarkKind.THINKING, entry.at, detail=entry.text)
             case Row.SYSTEM:
                 if self._prompt.state.known:
-                    self.mark(MarkKind.SYSTEM, entry.at, refs={"message": entry.id})
+                    self.mark(MarkKind.SYSTEM, entry.at, refs={"message": entry.id}, detail=changes_of(entry.system or b"{}"))
             case Row.EDIT:
                 self.mark(MarkKind.EDIT, entry.at, "removed" if entry.out else "replaced", refs)
             case Row.LABEL:

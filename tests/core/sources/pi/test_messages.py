@@ -217,7 +217,7 @@ def test_requests_share_their_messages(s: PiFile) -> None:
     assert all(b.base is a for a, b in pairwise(chains))
 
 
-def test_ten_thousand_turns_cost_what_they_hold(tmp_path: Path) -> None:
+def test_thousands_of_turns_cost_what_they_hold(tmp_path: Path) -> None:
     def seconds(turns: int) -> float:
         s = PiStore(tmp_path / str(turns)).session()
         with s.held() as lines:
@@ -230,7 +230,7 @@ def test_ten_thousand_turns_cost_what_they_hold(tmp_path: Path) -> None:
         assert len(context_of(ledger, s.entries[-1]["id"]).messages) == 4 * turns - 1
         return time.process_time() - start
 
-    small, large = seconds(1_000), seconds(10_000)
+    small, large = seconds(500), seconds(5_000)
     assert large < 30 * max(small, 0.02)
 
 
@@ -307,7 +307,7 @@ def build(s: PiFile, steps: list[tuple[object, ...]]) -> None:
 
 
 @given(steps=sessions())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_lists_equal_a_naive_rebuild(steps: list[tuple[object, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s = PiFile(Path(folder))
@@ -328,7 +328,7 @@ def test_lists_equal_a_naive_rebuild(steps: list[tuple[object, ...]]) -> None:
 
 @given(steps=sessions(), cut=st.integers(1, 39))
 @example(steps=[("user", "x", 0), ("branch", "x", 0)], cut=1)
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_following_equals_reading_anew(steps: list[tuple[object, ...]], cut: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s = PiFile(Path(folder))

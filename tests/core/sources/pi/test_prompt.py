@@ -80,7 +80,11 @@ def test_patches_change_what_they_name_and_nothing_else(store: PiStore) -> None:
     old, new = items(c, Category.TOOLS)["read"], items(d, Category.TOOLS)["read"]
     assert dict(old.aspects)["description"] != dict(new.aspects)["description"]
     assert dict(old.aspects)["schema"] == dict(new.aspects)["schema"]
-    assert [(m.turn, m.after) for m in ledger.marks if m.kind is MarkKind.SYSTEM] == [(2, same[1]), (3, two[1]), (4, three[1])]
+    assert [(m.turn, m.after, m.detail) for m in ledger.marks if m.kind is MarkKind.SYSTEM] == [
+        (2, same[1], "project_context"),
+        (3, two[1], "skills, +late, −bash"),
+        (4, three[1], "+read, −read"),
+    ]
 
 
 def test_how_well_it_is_known(store: PiStore) -> None:

@@ -175,7 +175,7 @@ def test_settings_edits_labels_and_system_patches_are_marks(store: PiStore) -> N
         ("thinking", None, "high"),
         ("label", "set", "here"),
         ("edit", "replaced", None),
-        ("system", None, None),
+        ("system", None, "rules"),
     ]
     assert {m.turn for m in ledger.marks} == {1}
 
