@@ -55,6 +55,7 @@ class Pace:
         self._cost = 0.0
         self._hot_until = now
         self._hints: tuple[float, float] | None = None  # the first and the last since the look before
+        self._last_hint = now - HOT_GAP
         self._settle_at: float | None = None
         self._warm_until = now
         self._deaf = False  # a change came without a notification: they do not work here, whatever the system says
@@ -63,6 +64,7 @@ class Pace:
     def hint(self, now: float) -> None:
         """Note that a notification came."""
         self._hints = (self._hints[0] if self._hints else now, now)
+        self._last_hint = now
         self._settle_at = now + SETTLE
         self._deaf = False
 
@@ -89,6 +91,10 @@ class Pace:
         if self._settle_at is not None and self._settle_at <= began:
             self._settle_at = None
 
+    def calm(self, asked: float) -> float:
+        """Return when a read that was asked for may begin: in a moment of quiet, or ``HOT_GAP`` later at most."""
+        return asked if self.folder else max(asked, min(self._last_hint + QUIET[False], asked + HOT_GAP))
+
     def due(self, *, watched: bool) -> float:
         """Return when the next look is due.
 
@@ -104,9 +110,9 @@ class Pace:
         else:
             due = self._last + max(WATCHED_GAP if told and self.folder else IDLE_GAP, self._cost / _IDLE_SHARE)
         least = self._last + max(HOT_GAP, self._cost / _HINT_SHARE)
-        if self._hints is not None:
+        if self._hints is not None:  # not earlier either: a look that is due anyway waits for the quiet too
             first, last = self._hints
-            due = min(due, max(min(last + QUIET[self.folder], first + HOT_GAP), least))
+            return max(min(last + QUIET[self.folder], first + HOT_GAP), least)
         if self._settle_at is not None:
             due = min(due, max(self._settle_at, least))
         return due

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ctx_inspect.core.live.events import LiveEvent
@@ -18,6 +20,14 @@ T = TypeVar("T")
 
 Fault = Callable[[str, BaseException], None]
 """Told of an error nobody expected: where (our own words), and the exception (log its type, never its text)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    lane: Hashable | None
+    future: Future[Any]
+    read: Callable[[Source], Any]
+    asked: float
 
 
 class SourceThread:
@@ -51,7 +61,7 @@ class SourceThread:
         self._wake = wake or Wake()
         self._announce = announce
         self._lock = threading.Lock()
-        self._jobs: list[tuple[Hashable | None, Future[Any], Callable[[Source], Any]]] = []
+        self._jobs: list[_Job] = []
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=f"ctx-inspect {source.kind}", daemon=True)
         self._cursor: object | None = None
@@ -81,9 +91,9 @@ class SourceThread:
                 stale.append(future)
             else:
                 if lane is not None:
-                    stale += [f for known, f, _ in self._jobs if known == lane]
-                    self._jobs = [job for job in self._jobs if job[0] != lane]
-                self._jobs.append((lane, future, read))
+                    stale += [job.future for job in self._jobs if job.lane == lane]
+                    self._jobs = [job for job in self._jobs if job.lane != lane]
+                self._jobs.append(_Job(lane, future, read, time.monotonic()))
         for old in stale:  # outside the lock: a cancelled future calls its callbacks here
             old.cancel()
         self._wake.wake()
@@ -119,8 +129,8 @@ class SourceThread:
         with self._lock:
             self._stopping = True
             jobs, self._jobs = self._jobs, []
-        for _, future, _ in jobs:
-            future.cancel()
+        for job in jobs:
+            job.future.cancel()
         self._wake.wake()
 
     def join(self, seconds: float) -> bool:
@@ -148,8 +158,8 @@ class SourceThread:
 
     def _turn(self, pace: Pace) -> None:
         now = time.monotonic()
-        due = min(pace.due(watched=self._wake.watched), self._renewed + IDLE_GAP)
-        if self._wake.wait(due - now if due > now and not self._jobs else 0):
+        due = min(pace.due(watched=self._wake.watched), self._renewed + IDLE_GAP, self._job_due(pace))
+        if self._wake.wait(max(0.0, due - now)):
             pace.hint(time.monotonic())
         now = time.monotonic()
         if self._stopping:
@@ -162,22 +172,27 @@ class SourceThread:
             began = time.thread_time()
             changed = self._look()
             pace.looked(now, time.monotonic(), cost=time.thread_time() - began, changed=changed)
-        self._answer_one()
+        if self._job_due(pace) <= time.monotonic():
+            self._answer_one()
+
+    def _job_due(self, pace: Pace) -> float:
+        with self._lock:
+            return pace.calm(self._jobs[-1].asked) if self._jobs else math.inf
 
     def _answer_one(self) -> None:
         with self._lock:
             if not self._jobs:
                 return
-            _, future, read = self._jobs.pop()
-        if not future.set_running_or_notify_cancel():
+            job = self._jobs.pop()
+        if not job.future.set_running_or_notify_cancel():
             return
         try:
-            result = read(self.source)
+            result = job.read(self.source)
         except BaseException as e:  # it goes to who asked; this thread lives on
-            future.set_exception(e)
+            job.future.set_exception(e)
             del e
         else:
-            future.set_result(result)
+            job.future.set_result(result)
 
     def _is_folder(self) -> bool:
         try:

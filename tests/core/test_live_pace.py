@@ -124,3 +124,17 @@ def test_waiting_for_a_lock_is_not_dear_and_nothing_is_given_up() -> None:
     assert pace.due(watched=True) == 12.0
     pace.looked(12.0, 22.0, cost=10.0, changed=False)
     assert pace.due(watched=True) == pytest.approx(62.0)
+
+
+def test_requests_wait_for_a_moment_of_quiet_but_not_long() -> None:
+    pace = Pace(0.0)
+    assert pace.calm(5.0) == 5.0
+    pace.hint(10.0)
+    assert pace.calm(10.001) == pytest.approx(10.02)
+    assert pace.calm(10.5) == 10.5
+    for ms in range(200):
+        pace.hint(20 + ms / 1000)
+    assert pace.calm(20.0) == pytest.approx(20.05), "a writer without rest holds nothing up"
+    folder = Pace(0.0, folder=True)
+    folder.hint(10.0)
+    assert folder.calm(10.001) == 10.001, "files that are only appended to have no such moment"
