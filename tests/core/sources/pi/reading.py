@@ -40,6 +40,9 @@ def said(source: PiSource, chain: Chain) -> list[tuple[str, ...]]:
             if part.kind is PartKind.MEDIA:
                 row.append(f"[{part.mime} {part.size}]")
                 continue
+            if part.kind is PartKind.OTHER:  # a block of a type that is not known here
+                row.append("[other]")
+                continue
             words = text(source, part.ref)
             assert part.size == len(words.encode()), part
             row.append(f"{part.name}({words})" if part.kind is PartKind.CALL else words)

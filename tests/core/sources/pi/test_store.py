@@ -11,7 +11,7 @@ import pytest
 from ctx_inspect.core.model import Confirmed, Estimated, Model, ProblemCode, Raw, Unavailable, value_of
 from ctx_inspect.core.sources.base import NoSession, SourceError
 from ctx_inspect.core.sources.pi import PiSource, find, probe, sweep
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders.pi import START, Call, PiFile, PiStore, encode, folder_of, sections, tool
@@ -528,6 +528,7 @@ def test_a_header_written_as_an_odd_record_still_lists(store: PiStore) -> None:
     assert not isinstance(ledger.info.forked_from, Estimated)
 
 
+@example([(0.828125, b"", 1)])
 @given(st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=6), st.integers(0, 9)), min_size=1, max_size=6))
 @settings(max_examples=150, deadline=None)
 def test_no_damage_ends_in_a_traceback(strokes: list[tuple[float, bytes, int]]) -> None:
