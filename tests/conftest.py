@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -66,16 +66,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Print the field reports that were covered by what ran."""
     if not config.getoption("--field-reports"):
         return
-    lines: dict[int, list[str]] = defaultdict(list)
+    found: dict[int, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
             for number in dict(getattr(report, "user_properties", ())).get("field", ()):
-                lines[number].append(f"{outcome:7} {report.nodeid}")
+                found[number][report.nodeid.split("[")[0]][outcome] += 1
     terminalreporter.section("field reports")
-    for number in sorted(lines):
-        for line in sorted(set(lines[number])):
-            terminalreporter.write_line(f"{number:3}  {line}")
-    terminalreporter.write_line(f"{len(lines)} field reports covered")
+    for number in sorted(found):
+        for test, outcomes in sorted(found[number].items()):
+            ended = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+            terminalreporter.write_line(f"{number:3}  {ended:10}  {test}")
+    terminalreporter.write_line(f"{len(found)} field reports covered")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
