@@ -28,6 +28,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
+from textual.geometry import Size
 from textual.timer import Timer
 
 SETTLE = 0.3
@@ -65,6 +66,7 @@ class Inspector(Actions):
         self.chosen_at: float | None = None
         self.turn_wanted = start.turn
         self.detail_at, self.detail_due = 0.0, None
+        self.cells: Size | None = None
         self.previous = self.memory.get("session")
         self.arrangement: Arrangement | None = None
         for name in themes.NAMES:
@@ -269,6 +271,7 @@ class Inspector(Actions):
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes anew."""
+        self.cells = event.size  # the app's own size may still be the old one here
         self.arrange()
 
     # --- drawing ---------------------------------------------------------------------------------------------
@@ -277,7 +280,7 @@ class Inspector(Actions):
         """Put the panes where they belong at this size."""
         if not self.screen_stack:
             return
-        width, height = self.size
+        width, height = self.cells or self.size
         focused = self.detail.lines.has_focus
         found = arrange(width, height, drawer=self.drawer_open, whole=self.whole, detail_focused=focused)
         if found == self.arrangement:
@@ -307,7 +310,7 @@ class Inspector(Actions):
         self.second.display = found.sessions and found.timeline | found.detail and not empty
         if empty and self.focused is not self.empty:
             self.empty.focus()
-        elif not empty and self.focused is None:
+        elif not empty and self.focused in (None, self.empty):
             self.turns.lines.focus()
         if self.drawer.display:
             self.drawer.show(self.desk.sessions, self.start.here, self.desk.wanted, self.desk.gone_keys())

@@ -106,6 +106,7 @@ def theme(name: str) -> Theme:
         panel=css(band),
         dark=name != "light",
         text_alpha=1.0,
-        variables={"ground": css(ground), "ink": css(table[Tone.TEXT]), "edge": css(table[Tone.DIM])},
+        variables={"ground": css(ground), "ink": css(table[Tone.TEXT]), "edge": css(table[Tone.DIM])}
+        | ({"ansi-background": "ansi_default", "ansi-foreground": "ansi_default"} if ansi else {}),
         ansi=ansi,
     )

@@ -33,7 +33,7 @@ def event_words(mark: Mark) -> Shown:
         case MarkKind.REVERT:
             return own("reverted" + _of(mark, "turns", "turn"))
         case MarkKind.BRANCH:
-            return own("branched off: the turns after this point were left" + _of(mark, "turns", "turn"))
+            return own("branched off" + (_of(mark, "turns", "turn") + " left behind" if mark.counts.get("turns") else ""))
         case MarkKind.FORK:
             return own("forked: the turns above are copies" + _of(mark, "turns", "turn"))
         case MarkKind.PRUNE:

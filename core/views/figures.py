@@ -121,6 +121,6 @@ def delta_span(value: Known[int], alert_below: int = -1000) -> Span:
     """Return a change of the window: a fall below ``alert_below`` tokens stands out, growth is dim."""
     n = value_of(value)
     if n is None:
-        return Span(own(""), Tone.DIM)
+        return Span(NONE, Tone.DIM)
     tone = Tone.ALERT if n < alert_below * 10 else Tone.TEXT if n >= 10_000 else Tone.DIM
     return Span(change(n), tone, italic=isinstance(value, Estimated))

@@ -194,7 +194,7 @@ class TimelineLines:
         slack = width - sum(wide for _, wide in self.chosen) - len(self.chosen) + 1
         if slack > 0 and any(i == BAR for i, _ in self.chosen):
             # what the columns that left do not use makes the bar longer
-            self.bar += min(slack, MORE_BAR)
+            self.bar += min(slack - 1, MORE_BAR)  # a blank stays at the right
             self.chosen = [(i, self.bar + 1 if i == BAR else wide) for i, wide in self.chosen]
 
     def __len__(self) -> int:
