@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctx_inspect.core.budget import Limit, forecast, limit_of, request_window, steps_of, turn_window
 from ctx_inspect.core.model import (
@@ -22,6 +22,9 @@ from ctx_inspect.core.model import (
 
 LINES = frozenset({MarkKind.COMPACTION, MarkKind.REVERT, MarkKind.FORK, MarkKind.BRANCH, MarkKind.PRUNE, MarkKind.RELOAD})
 """Events that are a line of their own; the others stand in their turn's row."""
+
+SETTINGS = frozenset({MarkKind.MODEL, MarkKind.THINKING, MarkKind.AGENT, MarkKind.SYSTEM})
+"""Events that say with what the next request runs."""
 
 TIER_HOW = "rebuilt from the store"
 
@@ -97,9 +100,9 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
 
     by_turn: dict[int, list[Mark]] = {}
     for mark in ledger.marks:
-        by_turn.setdefault(mark.turn or 0, []).append(mark)
+        by_turn.setdefault(_row_of(mark, ledger), []).append(mark)
     carried = _carried(ledger)
-    rows: list[TurnRow | EventRow] = [EventRow(m) for m in by_turn.get(0, ()) if m.kind in LINES]
+    rows: list[TurnRow | EventRow] = [EventRow(_measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
     turns: list[TurnRow] = []
     previous: Known[int] = Unavailable(Why.NOT_YET, "there is no turn before it")
     model = ledger.info.model
@@ -113,7 +116,7 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
         row = TurnRow(turn, window, limits[model], _difference(previous, window), _tier(turn, carried), len(steps), events)
         turns.append(row)
         rows.append(row)
-        rows.extend(EventRow(m) for m in events if m.kind in LINES)
+        rows.extend(EventRow(_measured(m, ledger)) for m in events if m.kind in LINES)
         previous = window
     newest = window_of(model)
     limit = limits[model]
@@ -123,6 +126,32 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
         ceiling = Estimated(limit.value.tokens, "the limit")
     left = forecast([t.window for t in turns], current, ceiling)
     return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model)
+
+
+def _row_of(mark: Mark, ledger: Ledger) -> int:
+    """Return the turn in whose row an event stands: a changed setting's is the first one that ran with it.
+
+    Harnesses write such changes just before the next prompt, when the turn before is still the open one.
+    """
+    n = mark.turn or 0
+    if mark.kind not in SETTINGS or not 0 < n < len(ledger.turns):
+        return n
+    return n if any(r.at > mark.at for r in steps_of(ledger.turns[n - 1])) else n + 1
+
+
+def _measured(mark: Mark, ledger: Ledger) -> Mark:
+    """Return a compaction with the windows before and after it, where the store keeps none of its own."""
+    if mark.kind is not MarkKind.COMPACTION or mark.status != "succeeded" or not isinstance(mark.then, Unavailable):
+        return mark
+    n = mark.turn or 0
+    near = [r for t in ledger.turns[max(0, n - 1) : n + 1] for r in steps_of(t)]
+    then = next((w.value for r in near if r.at > mark.at and not isinstance(w := request_window(r), Unavailable)), None)
+    before = mark.before
+    if isinstance(before, Unavailable):
+        before = next((w for r in reversed(near) if r.at <= mark.at and not isinstance(w := request_window(r), Unavailable)), before)
+    if then is None or isinstance(before, Unavailable):
+        return mark
+    return replace(mark, before=before, then=Estimated(then, "the first request after it"))
 
 
 def _difference(before: Known[int], after: Known[int]) -> Known[int]:

@@ -91,6 +91,14 @@ def test_the_only_compaction_is_below_the_threshold_and_by_hand(login: Ledger, r
     assert max(value_of(t.window) or 0 for t in rows.turns) < (value_of(rows.threshold) or 0)
 
 
+def test_the_compactions_line_says_what_it_saved(rows: Timeline) -> None:
+    line = next(r.mark for r in rows.rows if isinstance(r, EventRow) and r.mark.kind is MarkKind.COMPACTION)
+    assert value_of(line.before) == value_of(rows.turns[45].window)
+    assert isinstance(line.then, Estimated), "OpenCode keeps no figure of its own"
+    first_after = steps_of(rows.turns[46].turn)[0]
+    assert line.then.value == value_of(first_after.usage).window == pytest.approx(30_000, abs=700)  # pyright: ignore[reportOptionalMemberAccess]
+
+
 def test_what_the_compaction_folded_and_what_it_kept(rows: Timeline) -> None:
     tiers = [value_of(t.tier) for t in rows.turns]
     assert tiers == ["compacted"] * 43 + ["full"] * 4
@@ -127,6 +135,11 @@ def test_the_model_was_switched_and_back(login: Ledger) -> None:
     assert {models[25], models[28]} == {"big"}
 
 
+def test_a_switch_stands_in_the_row_that_ran_with_it(rows: Timeline) -> None:
+    found = {t.turn.n: [m.detail for m in t.events if m.kind is MarkKind.MODEL] for t in rows.turns}
+    assert {n: d for n, d in found.items() if d} == {26: ["acme/fast"], 28: ["acme/big"]}
+
+
 def test_words_in_chinese_and_a_face(opencode: Source, login: Ledger) -> None:
     first = opencode.text(login.turns[23].input[0], 200)
     assert value_of(first) == "请把登录页面上的错误信息也翻译成中文，谢谢。"
@@ -161,6 +174,8 @@ def test_the_guide_has_all_that_pi_records(pi: Source) -> None:
     after = [i.k for i in last.items if i.category is Category.TOOLS]
     assert sorted(before) == sorted(after)
     assert before != after, "the shared tools came back in another order"
+    patched = [t.turn.n for t in timeline(guide, pi.window).turns if any(m.kind is MarkKind.SYSTEM for m in t.events)]
+    assert patched == [4, 7, 8, 13]
     for context in (first, last):
         assert all(c.grade != "unavailable" for c in context.coverage.values())
 
