@@ -305,5 +305,5 @@ class Context:
 
     items: tuple[Item, ...]
     messages: Chain
-    coverage: Mapping[Category, Coverage] = field(default_factory=dict)
+    coverage: Mapping[Category, Coverage] = field(default_factory=dict[Category, Coverage])
     point: str = "store"

@@ -178,10 +178,10 @@ class Mark:
     after: str | None = None
     reason: str | None = None
     status: str | None = None
-    refs: Mapping[str, str] = field(default_factory=dict)
+    refs: Mapping[str, str] = field(default_factory=dict[str, str])
     before: Known[int] = NO_FIGURE
     then: Known[int] = NO_FIGURE
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
     detail: Raw | None = None
     by: Witness = Witness.STORE
 
@@ -295,7 +295,7 @@ class Ledger:
     info: SessionInfo
     before: tuple[Request, ...] = ()
     turns: tuple[Turn, ...] = ()
-    other: Mapping[int, tuple[Request, ...]] = field(default_factory=dict)
+    other: Mapping[int, tuple[Request, ...]] = field(default_factory=dict[int, tuple[Request, ...]])
     marks: tuple[Mark, ...] = ()
     hidden: tuple[HiddenTurn, ...] = ()
     now: Context | None = None
