@@ -14,15 +14,20 @@ from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
 
-BAR, BAR_NARROW = 16, 10
-WIDE = 84
-"""From this width on bars are longer and the evidence is spelled out."""
+BAR_LEAST, BAR_MOST = 10, 28
+"""Cells of a bar: it takes what the names leave."""
 
-HOW, HOW_WIDE = 19, 30
-"""Cells of the evidence; longer reasons of what is missing get a line of their own."""
+NAME, NAME_LEAST = 36, 27
+"""Cells of the names: what they get before bars grow, and before other columns leave."""
 
-NAME_LEAST = 20
-"""Cells of the names before other columns leave."""
+HOW = 30
+"""Cells of the evidence where it stands beside the figures."""
+
+FIGURES = 8 + 4 + 3 * 2
+"""Cells of tokens and share, and of the gaps."""
+
+BESIDE = NAME_LEAST + BAR_LEAST + FIGURES + HOW + 2
+"""From this width on the evidence stands beside the figures; below it, it gets lines of its own."""
 
 ITEMS_SHOWN = 12
 """Items shown per category, the fattest first; the rest is one line."""
@@ -63,7 +68,8 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         view: What it shows.
         width: Cells that it will be laid out to: how long bars are.
     """
-    bar = BAR if width >= WIDE else BAR_NARROW
+    beside = width >= BESIDE
+    bar = min(BAR_MOST, max(BAR_LEAST, width - NAME - FIGURES - (HOW + 2 if beside else 0)))
     rows: list[Row] = []
     provider = value_of(view.row.window)
     if view.counting:
@@ -79,8 +85,10 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         rows += _media(view.shares)
         rows += _settings(view)
         rows += _rest(view, view.shares, provider, base, bar)
+        if not beside:
+            rows += _hows(view)
         rows.append(Row(kind=RowKind.BLANK))
-    rows += _window(view, provider, HOW_WIDE if width >= WIDE else HOW)
+    rows += _window(view, provider, HOW if beside else 0)
     rows.append(Row(kind=RowKind.BLANK))
     rows += _sent(view.sent)
     columns = (
@@ -88,7 +96,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         Column(NOTHING, bar, leaves=2),
         Column(own("tokens"), 8, right=True),
         Column(NOTHING, 4, right=True, leaves=3),
-        Column(own("how it is known"), HOW_WIDE if width >= WIDE else HOW, leaves=1),
+        Column(own("how it is known"), HOW, leaves=1),
     )
     return Sheet(columns, tuple(rows))
 
@@ -131,6 +139,14 @@ def _category(view: BudgetView, category: Category, found: Known[int], items: in
         )
     ]
     return out + _items(view, category)
+
+
+def _hows(view: BudgetView) -> list[Row]:
+    """Return how the categories are known, each way once."""
+    if view.context is None:
+        return []
+    ways = dict.fromkeys(c.how for c in view.context.coverage.values() if c.how)
+    return [_note("  ≈ " + Shown(how)) for how in ways]
 
 
 def terminal_own(words: str) -> Shown:
@@ -212,7 +228,7 @@ def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, widt
         return [
             _figure("Sum of the above", found.sum, f"≈ {view.counter}"),
             _pair("Provider's figure", view.row.window),
-            _figure("Off by", difference, words, signed=True),
+            _figure(f"Off by {words}", difference, "", signed=True),
         ]
     rest = value_of(found.rest) or 0
     shown = max(0, rest)
@@ -258,9 +274,9 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
     else:
         sign = "≈" if isinstance(limit, Estimated) else ""
         text = Span(Shown(sign + round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
-        rows.append(_words("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}"))
+        rows += _worded("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}", how)
         if provider is not None:
-            rows.append(_words("In use", (Span(share(provider, limit.value.tokens)),), "of the limit"))
+            rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
     rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
     rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
     return rows
@@ -268,10 +284,13 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
 
 def _reasoned(name: str, found: Known[int], why: str, room: int, write: Callable[[int], Shown] = whole) -> list[Row]:
     """Return a figure with the words beside it, or below it where they are long."""
-    shown = known(found, write)
+    return _worded(name, (known(found, write),), why, room)
+
+
+def _worded(name: str, value: tuple[Span, ...], why: str, room: int) -> list[Row]:
     if len(why) <= room:
-        return [_words(name, (shown,), why)]
-    return [_words(name, (shown,), ""), _note("    " + why)]
+        return [_words(name, value, why)]
+    return [_words(name, value, ""), _note("    " + why)]
 
 
 def _sent(sent: Sent) -> list[Row]:
