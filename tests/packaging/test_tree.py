@@ -157,3 +157,13 @@ def test_import_contracts_hold() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_readme_has_the_two_commands_that_ci_runs() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for heading, ends in (("Install and run", ".venv/bin/ctx-inspect"), ("Run the tests", "pytest -q")):
+        section = readme.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+        commands = re.findall(r"^python3 .*$", section, flags=re.MULTILINE)
+        assert len(commands) == 1
+        assert commands[0].endswith(ends)
+        assert f'readme_command "{heading}"' in (ROOT / ".ci" / "run").read_text("utf-8")
