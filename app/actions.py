@@ -2,90 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ctx_inspect.app import keymap, themes
-from ctx_inspect.app.app import Start
-from ctx_inspect.app.desk import Desk
-from ctx_inspect.app.layout import Arrangement
-from ctx_inspect.app.panes.detail import TABS, DetailPane
-from ctx_inspect.app.panes.frame import EmptyPane, ProblemBand
-from ctx_inspect.app.panes.sessions import SessionsPane
-from ctx_inspect.app.panes.timeline import TimelinePane
-from ctx_inspect.core.sources.base import Source
+from ctx_inspect.app.board import Board
+from ctx_inspect.app.panes.detail import TABS
 from ctx_inspect.widgets.lines import LinesView
-from textual.app import App
 
 
-class Actions(App[None]):
-    """The app's actions, over what the app itself holds."""
-
-    start: Start
-    desk: Desk
-    turns: TimelinePane
-    detail: DetailPane
-    drawer: SessionsPane
-    trouble: ProblemBand
-    empty: EmptyPane
-    arrangement: Arrangement | None
-    drawer_open: bool
-    whole: bool
-    previous: str | None
-
-    def arrange(self) -> None:
-        """Put the panes where they belong."""
-        raise NotImplementedError
-
-    def redraw(self) -> None:
-        """Draw what depends on the state anew."""
-        raise NotImplementedError
-
-    def draw_foot(self) -> None:
-        """Draw the footer anew."""
-        raise NotImplementedError
+class Actions(Board):
+    """What can be done on the board."""
 
     def open_session(self, key: str) -> None:
         """Read a session and show it."""
         raise NotImplementedError
-
-    def say(self, words: str) -> None:
-        """Say a sentence of our own."""
-        raise NotImplementedError
-
-    def pane_name(self) -> str:
-        """Return which pane has the focus."""
-        focused = self.focused if self.screen_stack else None  # a timer may still fire while the app ends
-        if focused is self.empty:
-            return keymap.EMPTY
-        if focused is self.detail.lines:
-            return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
-        if focused is self.drawer.lines or focused is self.drawer.filter:
-            return keymap.SESSIONS
-        return keymap.TIMELINE
-
-    def absent(self) -> frozenset[str]:
-        """Return ids of keys that do nothing now."""
-        out: set[str] = set()
-        if self.start.demo is None:
-            out.add("demo")
-        if self.start.open_path is None:
-            out.add("open_path")
-        if not self.trouble.display:
-            out |= {"dismiss"}
-        if not self.trouble.problems:
-            out |= {"why"}
-        if self.previous is None:
-            out.add("back")
-        return frozenset(out)
-
-    def empty_keys(self) -> list[tuple[str, str]]:
-        """Return what the empty screen offers."""
-        keys: list[tuple[str, str]] = []
-        if self.start.demo is not None:
-            keys.append(("d", "look around with sample data"))
-        if self.start.open_path is not None:
-            keys.append(("o", "open a file or folder"))
-        return [*keys, ("ctx-inspect doctor", "says more")]
 
     # --- moving between panes --------------------------------------------------------------------------------
 
@@ -263,12 +191,6 @@ class Actions(App[None]):
         self.draw_foot()
 
     # --- files -----------------------------------------------------------------------------------------------
-
-    def add_sources(self, sources: Iterable[Source]) -> None:
-        """Read and watch more sources."""
-        for source in sources:
-            self.desk.live.add(source)
-            self.desk.relist(source)
 
     def action_demo(self) -> None:
         """Look around with sample data."""

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import gc
 import os
-import queue
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 
-from ctx_inspect.core.live import Live, LiveEvent
-from ctx_inspect.core.model import Listing, Raw
+from ctx_inspect.app.start import Mailbox, Start, begin
+from ctx_inspect.core.model import Raw
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import Looked, Source
 from ctx_inspect.core.views.glyphs import needs_ascii
-from msgspec import Struct
 
 FRAMEWORK_VARIABLES = (
     "TEXTUAL",
@@ -40,77 +37,6 @@ FRAMES = "120"
 
 SWITCH = 0.001
 """Seconds after which a busy reader thread lets the screen's go on; Python's own 0.005 is felt as lag."""
-
-
-class Start(Struct, frozen=True):
-    """With what the interface starts.
-
-    Attributes:
-        live: Reads and watches all sources.
-        listings: The first lists of sessions, on their way.
-        events: News from before the interface was there.
-        looked: Where discovery looked.
-        session: Open this key or id.
-        turn: Select this turn; negative from the end.
-        tab: Show this tab.
-        ascii_only: Draw in ASCII.
-        theme: Name of a theme.
-        here: Project of the current directory.
-        keys: Keys set by the person, by id.
-        notes: Sentences of our own to show at start.
-        demo: Gives sources of sample data.
-        open_path: Gives the sources at a path.
-        state: Folder for what is remembered; ``None`` = the usual one.
-    """
-
-    live: Live
-    listings: Sequence[tuple[Source, Future[Listing]]]
-    events: queue.SimpleQueue[LiveEvent]
-    looked: Sequence[Looked] = ()
-    session: str | None = None
-    turn: int | None = None
-    tab: str | None = None
-    ascii_only: bool = False
-    theme: str | None = None
-    here: str | None = None
-    keys: dict[str, str] = {}
-    notes: tuple[str, ...] = ()
-    demo: Callable[[], Iterable[Source]] | None = None
-    open_path: Callable[[Path], Iterable[Source]] | None = None
-    state: Path | None = None
-
-
-class Mailbox:
-    """Keeps news until the interface is there, then hands them on."""
-
-    def __init__(self) -> None:
-        """Make an empty one."""
-        self.waiting: queue.SimpleQueue[LiveEvent] = queue.SimpleQueue()
-        self.to: Callable[[LiveEvent], object] | None = None
-
-    def __call__(self, event: LiveEvent) -> None:
-        """Take news; runs in any thread."""
-        if self.to is None:
-            self.waiting.put(event)
-        else:
-            self.to(event)
-
-
-def begin(
-    sources: Iterable[Source],
-    mailbox: Mailbox,
-    *,
-    discover: Callable[[], Iterable[Source]] | None = None,
-) -> tuple[Live, list[tuple[Source, Future[Listing]]]]:
-    """Start to read and to watch.
-
-    Args:
-        sources: What was found or named.
-        mailbox: Gets the news.
-        discover: Looks for sources again.
-    """
-    live = Live(sources, mailbox, discover=discover).start()
-    return live, [(source, live.reader(source).sessions()) for source in live.sources]
 
 
 def run(

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from ctx_inspect.app import copying, palette, svg, themes
-from ctx_inspect.app.actions import Actions
+from ctx_inspect.app.board import Board
 from ctx_inspect.app.palette import Choice, Picker
 from ctx_inspect.core.model import Raw, Shown
 from ctx_inspect.core.text.show import own, terminal
@@ -15,7 +15,7 @@ PICTURES = 1000
 """Names that are tried for a picture."""
 
 
-def _over(app: Actions, picker: Picker) -> None:
+def _over(app: Board, picker: Picker) -> None:
     async def run(action: Hashable | None) -> None:
         if isinstance(action, str):
             await app.run_action(action)
@@ -24,32 +24,32 @@ def _over(app: Actions, picker: Picker) -> None:
         app.push_screen(picker, run)
 
 
-def everything(app: Actions) -> None:
+def everything(app: Board) -> None:
     """List every action with its key."""
     turns = len(app.desk.snapshot.timeline.turns) if app.desk.snapshot is not None else 0
     choices = palette.palette_choices(app.start.keys, app.absent(), turns)
     _over(app, Picker(own("Everything"), choices, hint="an action, or a turn's number"))
 
 
-def keys(app: Actions) -> None:
+def keys(app: Board) -> None:
     """List the keys of the focused pane."""
     pane = app.pane_name()
     _over(app, Picker(Shown(f"Keys: {pane}"), palette.help_choices(pane, app.start.keys, app.absent()), sign="?"))
 
 
-def theme(app: Actions) -> None:
+def theme(app: Board) -> None:
     """List the themes."""
     _over(app, Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", own(n)) for n in themes.NAMES])))
 
 
-def why(app: Actions) -> None:
+def why(app: Board) -> None:
     """List what could not be read."""
     rows = [Choice(None, terminal(Raw(p.message)), Shown(p.code.value), terminal(p.source, 60)) for p in reversed(app.trouble.problems)]
     if rows:
         _over(app, Picker(own("What could not be read"), palette.filtered(rows), sign="!"))
 
 
-def copy(app: Actions) -> None:
+def copy(app: Board) -> None:
     """List what can be copied, and copy what is chosen."""
     snapshot = app.desk.snapshot
     if snapshot is None or len(app.screen_stack) > 1:
@@ -63,7 +63,7 @@ def copy(app: Actions) -> None:
     app.push_screen(Picker(own("Copy"), palette.filtered(copying.copy_choices(found)), sign="y"), take)
 
 
-def open_path(app: Actions) -> None:
+def open_path(app: Board) -> None:
     """Ask for a path and read what is there."""
     opener = app.start.open_path
     if opener is None or len(app.screen_stack) > 1:
@@ -79,7 +79,7 @@ def open_path(app: Actions) -> None:
     app.push_screen(Picker(own("Open a file or folder"), lambda _typed: [], sign="o", hint="its path", free=True), take)
 
 
-def save_picture(app: Actions) -> None:
+def save_picture(app: Board) -> None:
     """Write a picture of the screen to a new file in the current folder."""
     for i in range(1, PICTURES):
         path = Path(f"ctx-inspect-{i}.svg")

@@ -86,9 +86,12 @@ class Toned(Widget):
         style = Toned._styles.get(key)
         if style is None:
             back = Color.parse(getattr(Toned.paint, ground))
-            reverse = ground == SELECTED and back.is_default
-            style = Style.from_color(Color.parse(Toned.paint.tones[tone]), back)
-            style += Style(bold=strong or None, italic=italic or None, reverse=reverse or None)
+            if ground == SELECTED and back.is_default:
+                # the terminal's own colours have no background for it: the whole line is turned round, in one colour
+                style = Style(reverse=True)
+            else:
+                style = Style.from_color(Color.parse(Toned.paint.tones[tone]), back)
+            style += Style(bold=strong or None, italic=italic or None)
             Toned._styles[key] = style
         return style
 

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ctx_inspect.app.app import Mailbox, Start, begin
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.app.start import Mailbox, Start, begin
 from ctx_inspect.core.sources.base import Source
 from textual.pilot import Pilot
 

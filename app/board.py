@@ -1,0 +1,214 @@
+"""The board: all panes, where they stand at a size, and what is drawn anew when something changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from ctx_inspect.app import keymap, themes
+from ctx_inspect.app.desk import Desk
+from ctx_inspect.app.layout import Arrangement, arrange
+from ctx_inspect.app.panes.detail import TABS, DetailPane
+from ctx_inspect.app.panes.frame import EmptyPane, FootBand, HeadBand, ProblemBand
+from ctx_inspect.app.panes.sessions import SessionsPane
+from ctx_inspect.app.panes.timeline import TimelinePane
+from ctx_inspect.app.start import Start
+from ctx_inspect.app.state import log_crash, remembered
+from ctx_inspect.core.model import Problem, ProblemCode, Raw
+from ctx_inspect.core.sources.base import Source
+from ctx_inspect.core.views.glyphs import POST, POST_TOP
+from ctx_inspect.core.views.header import Header, Loading
+from ctx_inspect.core.views.sheet import Span, Tone
+from ctx_inspect.widgets.band import Divider
+from ctx_inspect.widgets.tones import Toned
+from textual.app import App, ComposeResult
+from textual.containers import Container, Horizontal
+from textual.geometry import Size
+from textual.timer import Timer
+
+SETTLE = 0.3
+"""Seconds until something that takes longer is said to."""
+
+
+class Board(App[None]):
+    """The panes of the app and their arrangement."""
+
+    CSS = """
+    Screen { background: $ground; color: $ink; }
+    #body, #main { height: 1fr; width: 1fr; }
+    """
+
+    def __init__(self, start: Start) -> None:
+        """Make the app; nothing is read here, threads do it already."""
+        Toned.ascii_only = start.ascii_only
+        super().__init__()
+        self.start = start
+        self.desk = Desk(start.live, self.post_message, self.fault)
+        self.memory = remembered(start.state)
+        self.head, self.foot, self.trouble = HeadBand(), FootBand(), ProblemBand()
+        self.turns, self.detail, self.drawer = TimelinePane(), DetailPane(), SessionsPane()
+        line = (Span(POST_TOP, Tone.DIM),), (Span(POST, Tone.DIM),)
+        self.divider, self.second = Divider(*line), Divider(*line)
+        self.empty = EmptyPane(start.looked, self.empty_keys())
+        self.drawer_open = self.whole = False
+        self.chosen_at: float | None = None
+        self.turn_wanted = start.turn
+        self.detail_at = 0.0
+        self.detail_due: Timer | None = None
+        self.cells: Size | None = None
+        self.previous = self.memory.get("session")
+        self.arrangement: Arrangement | None = None
+        for name in themes.NAMES:
+            self.register_theme(themes.theme(name))
+        wanted = start.theme or self.memory.get("theme") or "dark"
+        Toned.use(themes.paint(wanted if wanted in themes.NAMES else "dark"))
+        self.theme = wanted if wanted in themes.NAMES else "dark"
+        tab = start.tab or self.memory.get("tab") or "budget"
+        self.detail.tab = tab if tab in TABS and (tab != "text" or start.tab) else "budget"
+        if start.keys:
+            self.set_keymap(start.keys)
+
+    def compose(self) -> ComposeResult:
+        """Header, panes, the line about problems, footer."""
+        yield self.head
+        with Horizontal(id="body"):
+            yield self.drawer
+            yield self.second
+            with Container(id="main"):
+                yield self.turns
+                yield self.divider
+                yield self.detail
+            yield self.empty
+        yield self.trouble
+        yield self.foot
+
+    # --- what there is ---------------------------------------------------------------------------------------
+
+    def pane_name(self) -> str:
+        """Return which pane has the focus."""
+        focused = self.focused if self.screen_stack else None  # a timer may still fire while the app ends
+        if focused is self.empty:
+            return keymap.EMPTY
+        if focused is self.detail.lines:
+            return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
+        if focused is self.drawer.lines or focused is self.drawer.filter:
+            return keymap.SESSIONS
+        return keymap.TIMELINE
+
+    def absent(self) -> frozenset[str]:
+        """Return ids of keys that do nothing now."""
+        out: set[str] = set()
+        if self.start.demo is None:
+            out.add("demo")
+        if self.start.open_path is None:
+            out.add("open_path")
+        if not self.trouble.display:
+            out |= {"dismiss"}
+        if not self.trouble.problems:
+            out |= {"why"}
+        if self.previous is None:
+            out.add("back")
+        return frozenset(out)
+
+    def empty_keys(self) -> list[tuple[str, str]]:
+        """Return what the empty screen offers."""
+        keys: list[tuple[str, str]] = []
+        if self.start.demo is not None:
+            keys.append(("d", "look around with sample data"))
+        if self.start.open_path is not None:
+            keys.append(("o", "open a file or folder"))
+        return [*keys, ("ctx-inspect doctor", "says more")]
+
+    # --- drawing ---------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Put the panes where they belong at this size."""
+        if not self.screen_stack:
+            return
+        width, height = self.cells or self.size
+        focused = self.detail.lines.has_focus
+        found = arrange(width, height, drawer=self.drawer_open, whole=self.whole, detail_focused=focused)
+        if found == self.arrangement:
+            return
+        self.arrangement = found
+        # styles are set one by one: a class would have every widget below searched for rules again
+        self.query_one("#main").styles.layout = "horizontal" if found.side else "vertical"
+        self.turns.styles.width = found.timeline_size or "1fr" if found.side else "1fr"
+        self.turns.styles.height = found.timeline_size or "1fr" if not found.side else "1fr"
+        self.drawer.styles.width = found.sessions_size or "1fr"
+        self.turns.legend.display, self.detail.chart.display, self.foot.display = found.legend, found.chart, found.footer
+        for pane in (self.turns, self.detail, self.drawer):
+            pane.title.display = found.titles
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw header, sessions and footer anew, and show what is to be seen."""
+        found = self.arrangement
+        if found is None or not self.screen_stack:
+            return
+        empty = self.desk.complete and not self.desk.sessions and self.desk.snapshot is None
+        self.empty.display = empty
+        self.query_one("#main").display = not empty and (found.timeline or found.detail)
+        self.turns.display, self.detail.display = found.timeline, found.detail
+        self.divider.display = found.side and found.timeline and found.detail
+        self.drawer.display = found.sessions and not empty
+        self.second.display = found.sessions and found.timeline | found.detail and not empty
+        if empty and self.focused is not self.empty:
+            self.empty.focus()
+        elif not empty and self.focused in (None, self.empty):
+            self.turns.lines.focus()
+        if self.drawer.display:
+            self.drawer.show(self.desk.sessions, self.start.here, self.desk.wanted, self.desk.gone_keys())
+        self.turns.redraw()
+        self.draw_head()
+        self.draw_foot()
+
+    def draw_head(self) -> None:
+        """Draw the header anew."""
+        desk, snapshot = self.desk, self.desk.snapshot
+        turns = len(snapshot.timeline.turns) if snapshot is not None else 0
+        seconds = time.monotonic() - desk.reading_since if desk.reading_since is not None else 0.0
+        loading = Loading("reading the session", seconds=seconds) if seconds >= SETTLE and snapshot is None else None
+        if not desk.complete and not desk.sessions:
+            loading = Loading("looking for sessions")
+        header = Header(desk.info, self.turns.turn, turns, self.turns.follow, self.turns.news, desk.gone_at, loading)
+        gauge = snapshot.gauge(Toned.ascii_only) if snapshot is not None else None
+        self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
+
+    def draw_foot(self) -> None:
+        """Draw the footer anew."""
+        words = {"follow": "unfollow"} if self.turns.follow else {}
+        if self.detail.revealed:
+            words["reveal"] = "hide text"
+        self.foot.set(self.pane_name(), self.start.keys, self.absent(), words)
+
+    def draw_detail(self) -> None:
+        """Show the selected turn's details."""
+        self.detail_due, self.detail_at = None, time.monotonic()
+        self.detail.show(self.desk.snapshot, self.turns.turn)
+        self.draw_foot()
+
+    def repaint(self, _theme: object) -> None:
+        """Draw everything in the colours of another theme."""
+        Toned.use(themes.paint(self.theme))
+        for screen in self.screen_stack:
+            for widget in screen.query(Toned):
+                widget.forget_colours()
+
+    def add_sources(self, sources: Iterable[Source]) -> None:
+        """Read and watch more sources."""
+        for source in sources:
+            self.desk.live.add(source)
+            self.desk.relist(source)
+
+    # --- troubles --------------------------------------------------------------------------------------------
+
+    def say(self, words: str) -> None:
+        """Say a sentence of our own on the line above the footer."""
+        self.trouble.add([Problem(Raw("ctx-inspect"), ProblemCode.UNREADABLE_RECORD, words)])
+
+    def fault(self, doing: str, error: BaseException) -> Problem:
+        """Log an error nobody expected; return what is said of it."""
+        log = log_crash(error, self.start.state, doing)
+        where = f"; log: {log}" if log is not None else ""
+        return Problem(Raw("ctx-inspect"), ProblemCode.UNREADABLE_RECORD, f"{doing} failed ({type(error).__name__}){where}")
