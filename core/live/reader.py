@@ -22,6 +22,10 @@ Fault = Callable[[str, BaseException], None]
 """Told of an error nobody expected: where (our own words), and the exception (log its type, never its text)."""
 
 
+_RENEW_GAP = 1.5 * IDLE_GAP
+"""More than the gap between idle looks, which do it by the way, so that one wake serves both."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
     lane: Hashable | None
@@ -158,16 +162,16 @@ class SourceThread:
 
     def _turn(self, pace: Pace) -> None:
         now = time.monotonic()
-        due = min(pace.due(watched=self._wake.watched), self._renewed + IDLE_GAP, self._job_due(pace))
+        due = min(pace.due(watched=self._wake.watched), self._renewed + _RENEW_GAP, self._job_due(pace))
         if self._wake.wait(max(0.0, due - now)):
             pace.hint(time.monotonic())
         now = time.monotonic()
         if self._stopping:
             return
-        if now >= self._renewed + IDLE_GAP and self._renew(now):
+        if now >= self._renewed + _RENEW_GAP and self._renew(now):
             pace.hint(now)  # what is watched is another now, so something happened
         if pace.due(watched=self._wake.watched) <= now:
-            if not self._wake.watched:
+            if not self._wake.watched or now >= self._renewed + IDLE_GAP / 2:
                 self._renew(now)  # before the look: what comes after it is told, and what came before is seen
             began = time.thread_time()
             changed = self._look()
