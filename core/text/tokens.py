@@ -12,7 +12,6 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
@@ -196,6 +195,9 @@ def available(env: Mapping[str, str] | None = None) -> str:
 
 def _has_toktok() -> bool:
     """Tell whether toktok-rs is installed; other distributions have a module of the same name."""
+    # imported here: it brings half of the email package along, which the first frame need not wait for
+    from importlib import metadata
+
     try:
         return bool(metadata.version("toktok-rs"))
     except metadata.PackageNotFoundError:
