@@ -35,6 +35,7 @@ class Board(App[None]):
 
     CSS = """
     Screen { background: $ground; color: $ink; }
+    Picker { background: $ground 60%; }
     #body, #main { height: 1fr; width: 1fr; }
     """
 

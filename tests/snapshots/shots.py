@@ -16,9 +16,9 @@ from pathlib import Path
 from unittest import mock
 
 from ctx_inspect.app import svg
-from ctx_inspect.app.app import Mailbox, Start, begin
 from ctx_inspect.app.demo import Feed, Stage, live_lines, stage
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.app.start import Mailbox, Start, begin
 from ctx_inspect.core.sources import discovery
 from textual.pilot import Pilot
 
@@ -59,7 +59,7 @@ SHOTS = (
     Shot("120x40", (120, 40), "a day's work at 120×40"),
     Shot("80x24", (80, 24), "the same in a small terminal"),
     Shot("200x60", (200, 60), "the same with sessions, detail and the window over time"),
-    Shot("budget", (120, 40), "what fills the window, by category", session="Rewrite guide", start={"tab": "budget"}),
+    Shot("budget", (120, 52), "what fills the window, by category", session="Rewrite guide", start={"tab": "budget"}),
     Shot("live", (120, 40), "a session that grows while it is watched", session="Release notes 2.4", grown=24),
     Shot("steps", (120, 40), "the requests of a turn", start={"tab": "steps", "turn": 37}),
     Shot("text", (120, 40), "the text of a turn, shown because it was asked for", keys=("tab", "v"), start={"tab": "text", "turn": 24}),
