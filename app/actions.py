@@ -52,7 +52,7 @@ class Actions(Board):
     def action_open(self) -> None:
         """Open what is selected; in the detail: give it the whole height, or take that back."""
         pane = self.pane_name()
-        if pane == keymap.SESSIONS:
+        if pane in {keymap.SESSIONS, keymap.FILTER}:
             self.drawer.open()
         elif pane == keymap.TIMELINE:
             self._show_pane(self.detail.lines)
@@ -80,7 +80,7 @@ class Actions(Board):
 
     def action_close(self) -> None:
         """Close, clear, back, or stop reading; never quit."""
-        if self.drawer_open or self.pane_name() == keymap.SESSIONS:
+        if self.drawer_open or self.pane_name() in {keymap.SESSIONS, keymap.FILTER}:
             self.drawer.end()
             self.close_drawer()
         elif self.desk.stop():

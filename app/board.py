@@ -92,8 +92,10 @@ class Board(App[None]):
             return keymap.EMPTY
         if focused is self.detail.lines:
             return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
-        if focused is self.drawer.lines or focused is self.drawer.filter:
+        if focused is self.drawer.lines:
             return keymap.SESSIONS
+        if focused is self.drawer.filter:
+            return keymap.FILTER
         return keymap.TIMELINE
 
     def absent(self) -> frozenset[str]:
@@ -180,7 +182,7 @@ class Board(App[None]):
         """Draw the footer anew."""
         words = {"follow": "unfollow"} if self.turns.follow else {}
         if self.detail.revealed:
-            words["reveal"] = "hide text"
+            words["reveal"] = "uncover keys" if self.detail.covers else "hide text"
         self.foot.set(self.pane_name(), self.start.keys, self.absent(), words)
 
     def draw_detail(self) -> None:

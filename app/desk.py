@@ -16,7 +16,7 @@ from ctx_inspect.core.live import Live, LiveEvent
 from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
 from ctx_inspect.core.sources.base import NoSession, Source, SourceError
 from ctx_inspect.core.views.sessions import pick
-from ctx_inspect.core.views.text import TEXT_LIMIT
+from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
 
 TEXTS_AT_ONCE = 12
@@ -62,7 +62,7 @@ class Texts(Message):
         done: No more will come.
     """
 
-    def __init__(self, texts: Mapping[Ref, Known[Raw]], done: bool) -> None:
+    def __init__(self, texts: Mapping[Ref, Found], done: bool) -> None:
         """Make the message."""
         super().__init__()
         self.texts, self.done = texts, done
@@ -236,10 +236,10 @@ class Desk:
             return
         first, rest = refs[:TEXTS_AT_ONCE], refs[TEXTS_AT_ONCE:]
 
-        def read(owner: Source) -> dict[Ref, Known[Raw]]:
-            return {ref: _text(owner, ref) for ref in first}
+        def read(owner: Source) -> dict[Ref, Found]:
+            return {ref: found(_text(owner, ref)) for ref in first}
 
-        def done(future: Future[dict[Ref, Known[Raw]]]) -> None:
+        def done(future: Future[dict[Ref, Found]]) -> None:
             if future.cancelled():
                 return
             self.post(Texts({} if future.exception() is not None else future.result(), not rest))
@@ -301,7 +301,7 @@ class Desk:
 
 def _text(source: Source, ref: Ref) -> Known[Raw]:
     try:
-        return source.text(ref, TEXT_LIMIT)
+        return source.text(ref, TEXT_READ)
     except (SourceError, NoSession):
         return Unavailable(Why.UNREADABLE, "it could not be read")
 

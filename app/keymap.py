@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 from textual.binding import Binding
 
-TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY = "timeline", "detail", "text", "sessions", "empty"
+TIMELINE, DETAIL, TEXT, SESSIONS, FILTER, EMPTY = "timeline", "detail", "text", "sessions", "filter", "empty"
 EVERYWHERE = frozenset({TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY})
 READING = frozenset({TIMELINE, DETAIL, TEXT})
 MOVING = EVERYWHERE - {EMPTY}
@@ -58,6 +58,9 @@ KEYS = (
     Key("next_pane", "tab", "Tab", "next_pane", "pane", "next pane", MOVING, 5),
     Key("previous_pane", "shift+tab", "shift+Tab", "previous_pane", "pane before", "pane before", MOVING),
     Key("filter", "slash", "/", "filter", "filter", "filter the sessions", frozenset({SESSIONS}), 1),
+    Key("choose", "", "↓ ↑", "", "choose", "line below, line above, while you type", frozenset({FILTER}), 1),
+    Key("take", "", "⏎", "", "open", "open the session", frozenset({FILTER}), 2),
+    Key("leave", "", "Esc", "", "close", "stop filtering", frozenset({FILTER}), 3),
     Key("copy", "y", "y", "copy", "copy", "copy the session's id, a command, or a summary", READING, 4),
     Key("sessions", "s", "s", "sessions", "sessions", "sessions; typing filters them", EVERYWHERE, 6),
     Key("back", "S", "S", "back", "last session", "back to the last session", EVERYWHERE),

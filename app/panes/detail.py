@@ -7,14 +7,14 @@ from functools import partial
 
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import Shares, request_window, shares
-from ctx_inspect.core.model import Category, Known, Raw, Ref, Shown
+from ctx_inspect.core.model import Category, Ref, Shown
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
 from ctx_inspect.core.views.layout import Lines, fit, lay, line_width, pad, rule
 from ctx_inspect.core.views.sheet import Sheet, Span, Tone
 from ctx_inspect.core.views.steps import steps_sheet
-from ctx_inspect.core.views.text import pieces_of, text_sheet
+from ctx_inspect.core.views.text import Found, pieces_of, text_sheet
 from ctx_inspect.widgets.band import Band, Drawing, Zone
 from ctx_inspect.widgets.lines import LinesView
 from ctx_inspect.widgets.tones import Toned
@@ -84,7 +84,8 @@ class DetailPane(Vertical):
         self.turn: int | None = None
         self.tab = "budget"
         self.opened: frozenset[Category] = frozenset()
-        self._revealed: dict[Ref, Known[Raw]] | None = None
+        self._revealed: dict[Ref, Found] | None = None
+        self.uncovered = False
         self._waiting = False
         self._counted: dict[str, Shares] = {}
         self.counting: str | None = None
@@ -100,6 +101,11 @@ class DetailPane(Vertical):
     def revealed(self) -> bool:
         """Whether texts are on the screen."""
         return self._revealed is not None
+
+    @property
+    def covers(self) -> bool:
+        """Whether a revealed text holds a key that is still covered."""
+        return self._revealed is not None and not self.uncovered and any(t.keys for t in self._revealed.values())
 
     def _title(self, width: int) -> Drawing:
         focused = self.lines.has_focus
@@ -159,7 +165,7 @@ class DetailPane(Vertical):
         make: Mapping[str, Callable[[], Sheet]] = {
             "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn), width),  # type: ignore[arg-type]
             "steps": lambda: steps_sheet(row, self.snapshot.ledger.other.get(row.turn.n, ())),  # type: ignore[union-attr]
-            "text": lambda: text_sheet(pieces_of(self.snapshot.ledger, row.turn), self._revealed, self._waiting),  # type: ignore[union-attr]
+            "text": lambda: text_sheet(pieces_of(self.snapshot.ledger, row.turn), self._revealed, self._waiting, self.uncovered),  # type: ignore[union-attr]
         }
         return make[self.tab]()
 
@@ -189,10 +195,14 @@ class DetailPane(Vertical):
         self.redraw()
 
     def reveal(self) -> None:
-        """Ask for the turn's texts, or hide them again."""
+        """Ask for the turn's texts; then show keys too, where there are any; then hide all of it again."""
         if self.tab != "text" or self.snapshot is None or self.turn is None:
             return
         row = self.snapshot.row(self.turn)
+        if self.covers:
+            self.uncovered = True
+            self.redraw()
+            return
         if self.revealed or row is None:
             self.forget()
             self.redraw()
@@ -202,7 +212,7 @@ class DetailPane(Vertical):
         self.redraw()
         self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media")))
 
-    def take(self, texts: Mapping[Ref, Known[Raw]], done: bool) -> None:
+    def take(self, texts: Mapping[Ref, Found], done: bool) -> None:
         """Take texts that were read; they are dropped where they are not wanted any more."""
         if self._revealed is None:
             return
@@ -212,7 +222,7 @@ class DetailPane(Vertical):
 
     def forget(self) -> None:
         """Forget all texts."""
-        self._revealed, self._waiting = None, False
+        self._revealed, self._waiting, self.uncovered = None, False, False
 
     def unfold(self) -> bool:
         """Show all items of the selected category; return whether there were more."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from ctx_inspect.core.budget import Count, Sent, Shares
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, value_of
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
 from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
 
@@ -22,6 +23,9 @@ NAME, NAME_LEAST = 36, 27
 
 HOW = 30
 """Cells of the evidence where it stands beside the figures."""
+
+NAMES = 14
+"""Cells of a category's name where a reason follows it."""
 
 FIGURES = 8 + 4 + 3 * 2
 """Cells of tokens and share, and of the gaps."""
@@ -81,7 +85,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         base = max(provider or 0, view.shares.sum) or 1
         for part in view.shares.shares:
             if part.category is not Category.SETTINGS:
-                rows += _category(view, part.category, part.tokens, part.items, base, bar)
+                rows += _category(view, part.category, part.tokens, part.items, base, bar, width)
         rows += _media(view.shares)
         rows += _settings(view)
         rows += _rest(view, view.shares, provider, base, bar)
@@ -109,18 +113,12 @@ def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
     return Cell((Span(sign, tone), Span(own(" ")), Span(words, strong=strong)))
 
 
-def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int, width: int) -> list[Row]:
+def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int, width: int, line: int) -> list[Row]:
     name = own(category.value.capitalize())
     sign = fill_of(category, view.ascii_only)
     n = value_of(found)
     if n is None:
-        return [
-            Row(
-                (_name(sign, Tone.DIM, name), Cell(), Cell((Span(NONE, Tone.DIM),)), Cell(), Cell((Span(own("unavailable"), Tone.DIM),))),
-                key=category,
-            ),
-            _note("    " + reason(found)),
-        ]
+        return _missing(sign, name, reason(found), category, line)
     filled = max(1 if n else 0, round(width * n / base))
     bar = (Span(Shown(sign * filled), TONES[category]), Span(Shown(EMPTY * (width - filled)), Tone.DIM))
     noun = "message" if category is Category.CONVERSATION else "item"
@@ -139,6 +137,14 @@ def _category(view: BudgetView, category: Category, found: Known[int], items: in
         )
     ]
     return out + _items(view, category)
+
+
+def _missing(sign: Shown, name: Shown, why: Shown, category: Category, line: int) -> list[Row]:
+    """Return a category without a figure: the reason on its own line, below it only where it is too long for that."""
+    heading = (Span(sign, Tone.DIM), Span(own(" ")), Span(Shown(name.ljust(NAMES)), strong=True), Span(NONE, Tone.DIM))
+    if 2 + NAMES + 3 + len(why) <= line:
+        return [Row((Cell((*heading, Span(Shown("  " + why), Tone.DIM))),), RowKind.NOTE, category)]
+    return [Row((Cell(heading),), RowKind.NOTE, category), _note("    " + why)]
 
 
 def _hows(view: BudgetView) -> list[Row]:
@@ -166,11 +172,11 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
         out.append(
             Row(
                 (
-                    Cell((Span(own("  ")), Span(terminal(item.k, 120)))),
+                    Cell((Span(own("  ")), Span(named(item.k)))),
                     Cell(),
                     Cell((Span(Shown("≈" + whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
                     Cell(),
-                    Cell((Span(terminal(where, 120), Tone.DIM),)) if where and where != item.k else Cell(),
+                    Cell((Span(named(where), Tone.DIM),)) if where and where != item.k else Cell(),
                 ),
                 key=(category, item.k),
             )
@@ -214,7 +220,7 @@ def _settings(view: BudgetView) -> list[Row]:
             key=Category.SETTINGS,
         )
     ]
-    words = ", ".join(f"{terminal(i.k, 40)} {terminal(i.shown, 60) if i.shown else ''}".strip() for i in settings[:8])
+    words = ", ".join(f"{named(i.k, 40)} {named(i.shown, 60) if i.shown else ''}".strip() for i in settings[:8])
     return [*out, _note("    " + words)]
 
 

@@ -9,6 +9,7 @@ from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Re
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.timeline import LINES, TurnRow
 from ctx_inspect.core.views.figures import change, counted, tokens
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Span, Tone
 
 NAME_LIMIT = 40
@@ -60,7 +61,7 @@ def _of(mark: Mark, what: str, noun: str) -> str:
 
 
 def _to(what: str, detail: Raw | None) -> Shown:
-    return Shown(f"{what} → {terminal(detail, NAME_LIMIT)}") if detail else Shown(f"{what} changed")
+    return Shown(f"{what} → {named(detail, NAME_LIMIT)}") if detail else Shown(f"{what} changed")
 
 
 def _compaction(mark: Mark) -> Shown:
@@ -110,7 +111,7 @@ def error_words(request: Request) -> Shown | None:
 def tool_words(names: Sequence[Raw], most: int = 4) -> Shown:
     """Return tools by how often they were called: ``bash ×3, edit``."""
     counts = Counter(names).most_common()
-    words = [f"{terminal(name, NAME_LIMIT)} ×{n}" if n > 1 else terminal(name, NAME_LIMIT) for name, n in counts[:most]]
+    words = [f"{named(name, NAME_LIMIT)} ×{n}" if n > 1 else named(name, NAME_LIMIT) for name, n in counts[:most]]
     if len(counts) > most:
         words.append(f"{len(counts) - most} more")
     return Shown(", ".join(words))

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from ctx_inspect.core.model import Estimated, Raw, SessionInfo, Shown, Unavailable
-from ctx_inspect.core.text.redact import redact
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.figures import age
 from ctx_inspect.core.views.glyphs import BRANCH, GONE, LAST_BRANCH, LIVE
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
 
@@ -46,8 +46,8 @@ class SessionsView(Struct, frozen=True):
 def title_of(info: SessionInfo) -> Shown:
     """Return a session's title, made harmless; a session without one is named by its agent or start."""
     if info.title:
-        return terminal(redact(info.title), TITLE_LIMIT)
-    return terminal(info.agent, 40) if info.agent else UNTITLED
+        return named(info.title, TITLE_LIMIT)
+    return named(info.agent, 40) if info.agent else UNTITLED
 
 
 def project_key(info: SessionInfo) -> str:
@@ -61,7 +61,7 @@ def project_name(info: SessionInfo) -> Shown:
     if not path:
         return own("(no directory)")
     name = path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
-    return terminal(Raw(name or path), 60)
+    return named(Raw(name or path), 60)
 
 
 def pick(sessions: Sequence[SessionInfo], here: str | None) -> SessionInfo | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ctx_inspect.core.model import Known, Raw, Request, Shown, Unavailable, Usage
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import TurnRow
 from ctx_inspect.core.views.events import attempts_words, error_words, tool_words
 from ctx_inspect.core.views.figures import counted, tokens
 from ctx_inspect.core.views.glyphs import EMPTY, NONE
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span, Tone
 from ctx_inspect.core.views.timeline import StepKey, rows_of_turn
 
@@ -111,7 +112,7 @@ def _end(r: Request) -> tuple[Span, ...]:
         say(tool_words(r.tools, 6))
     if r.children:
         say(counted(len(r.children), "subagent"))
-    model = "/".join(terminal(Raw(part), 40) for part in (r.model.provider, r.model.id) if part)
+    model = "/".join(named(Raw(part), 40) for part in (r.model.provider, r.model.id) if part)
     if model:
         say(Shown(model), Tone.DIM)
     return tuple(out)

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.show import own, terminal
-from ctx_inspect.core.views.figures import size
+from ctx_inspect.core.text.redact import redact
+from ctx_inspect.core.text.show import lines, own
+from ctx_inspect.core.views.figures import counted, size
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
 
-TEXT_LIMIT = 20_000
-"""Characters of one text that are read and shown."""
+TEXT_LIMIT, TEXT_READ = 20_000, 22_000
+"""Characters of one text that are shown, and that are read: a key that is cut in two has no shape."""
 
 LINES_SHOWN = 2_000
 """Lines of one text that are shown."""
@@ -94,13 +96,37 @@ def _answer(request: Request) -> Piece | None:
     return Piece("agent", request.ref, at=request.at) if request.ref is not None and request.call else None
 
 
-def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Known[Raw]] | None, loading: bool = False) -> Sheet:
+class Found(Struct, frozen=True):
+    """A text that was read.
+
+    Attributes:
+        text: As the store has it, or why it could not be read.
+        covered: The same without what looks like a key.
+    """
+
+    text: Known[Raw]
+    covered: Raw = Raw("")
+
+    @property
+    def keys(self) -> bool:
+        """Whether something in it looks like a key."""
+        return value_of(self.text) not in (None, self.covered)
+
+
+def found(text: Known[Raw]) -> Found:
+    """Return a text with its keys covered; takes long for a long one."""
+    raw = value_of(text)
+    return Found(text) if raw is None else Found(text, redact(raw))
+
+
+def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Found] | None, loading: bool = False, uncovered: bool = False) -> Sheet:
     """Return the tab.
 
     Args:
         pieces: The turn's texts.
         texts: What was read of them; ``None`` = not asked for, nothing is shown but kinds and sizes.
         loading: More is being read.
+        uncovered: Show keys too.
     """
     rows: list[Row] = []
     if not pieces:
@@ -108,11 +134,14 @@ def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Known[Raw]] | None, 
     elif texts is None:
         rows.append(_note("  Text is hidden. v shows it here, from the agent's own store, until you leave this pane.", Tone.DIM))
         rows.append(Row(kind=RowKind.BLANK))
+    elif not uncovered and (hidden := sum(t.keys for t in texts.values())):
+        rows.append(_note(f"  What looks like a key is covered in {counted(hidden, 'text')}: v uncovers it.", Tone.WARN))
+        rows.append(Row(kind=RowKind.BLANK))
     for i, piece in enumerate(pieces):
         rows.append(Row((Cell(_heading(piece)),), RowKind.HEAD, key=("piece", i)))
         if texts is None:
             continue
-        rows += _body(piece, texts)
+        rows += _body(piece, texts, uncovered)
         rows.append(Row(kind=RowKind.BLANK))
     if loading:
         rows.append(_note("  reading…", Tone.DIM))
@@ -126,9 +155,9 @@ def _note(words: str, tone: Tone) -> Row:
 def _heading(piece: Piece) -> tuple[Span, ...]:
     spans = [Span(own(" ")), Span(Shown(piece.who.ljust(9)), _TONES.get(piece.who, Tone.DIM), strong=True)]
     if piece.name:
-        spans.append(Span(Shown(" " + terminal(piece.name, 60))))
+        spans.append(Span(Shown(" " + named(piece.name, 60))))
     if piece.mime:
-        spans.append(Span(Shown(" " + terminal(piece.mime, 40)), Tone.DIM))
+        spans.append(Span(Shown(" " + named(piece.mime, 40)), Tone.DIM))
     facts = [str(time_of_day(piece.at))] if piece.at is not None else []
     if piece.size is not None:
         facts.append(size(piece.size))
@@ -136,45 +165,22 @@ def _heading(piece: Piece) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _body(piece: Piece, texts: Mapping[Ref, Known[Raw]]) -> list[Row]:
+def _body(piece: Piece, texts: Mapping[Ref, Found], uncovered: bool) -> list[Row]:
     if piece.who == "media":
         return [_note("   a media part: not shown", Tone.DIM)]
     if piece.ref is None:
         return [_note("   the store does not keep this text", Tone.DIM)]
-    found = texts.get(piece.ref)
-    if found is None:
+    read = texts.get(piece.ref)
+    if read is None:
         return []
-    if isinstance(found, Unavailable):
-        return [_note("   — " + found.note, Tone.DIM)]
-    raw = value_of(found) or Raw("")
-    capped = len(raw) >= TEXT_LIMIT
-    lines = raw[:TEXT_LIMIT].replace("\r\n", "\n").split("\n")
+    if isinstance(read.text, Unavailable):
+        return [_note("   — " + read.text.note, Tone.DIM)]
+    raw = read.text.value if uncovered else read.covered
+    shown = lines(Raw(raw.replace("\r\n", "\n")), TEXT_LIMIT)
     tone = Tone.DIM if piece.who in {"thinking", "result"} else Tone.TEXT
-    # tabs are layout, not control: shown as blanks; everything else that a terminal would obey is made visible
-    out = [
-        Row(
-            (
-                Cell(
-                    (
-                        Span(
-                            Shown(
-                                "   "
-                                + terminal(
-                                    Raw(
-                                        line.replace("\t", "    "),
-                                    )
-                                )
-                            ),
-                            tone,
-                        ),
-                    )
-                ),
-            ),
-            RowKind.NOTE,
-        )
-        for line in lines[:LINES_SHOWN]
-    ]
-    if capped or len(lines) > LINES_SHOWN:
+    out = [Row((Cell((Span(Shown("   " + line), tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]]
+    if len(raw) > TEXT_LIMIT or len(shown) > LINES_SHOWN:
         whole = f" of {size(piece.size)}" if piece.size is not None else ""
-        out.append(_note(f"   … the first {TEXT_LIMIT:,} characters{whole} are shown", Tone.DIM))
+        limit = f"{TEXT_LIMIT:,} characters" if len(raw) > TEXT_LIMIT else f"{LINES_SHOWN:,} lines"
+        out.append(_note(f"   … the first {limit}{whole} are shown", Tone.DIM))
     return out

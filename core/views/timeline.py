@@ -28,6 +28,10 @@ WIDE = 70
 """From this width on the bar has ten cells."""
 
 
+TIERS = ("full", "compacted")
+"""Tiers that a store alone can tell; trimmed and dropped come with trimming."""
+
+
 class TurnKey(Struct, frozen=True):
     """Names a turn's line."""
 
@@ -281,9 +285,10 @@ def rail_span(tier: Known[str]) -> Span:
 
 
 def rail_legend() -> Line:
-    """Return what the rail's signs mean."""
+    """Return what the rail's signs mean: those that can occur."""
     out: list[Span] = []
-    for name, rail in RAILS.items():
+    for name in TIERS:
+        rail = RAILS[name]
         out.append(Span(Shown(("  " if out else " ") + rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
         out.append(Span(Shown(" " + RAIL_WORDS[name]), Tone.DIM))
     return tuple(out)

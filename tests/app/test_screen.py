@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.app.inspector import Inspector
-from ctx_inspect.core.model import Listing, ProblemCode
+from ctx_inspect.core.model import Confirmed, Listing, ProblemCode, Raw
 from ctx_inspect.core.sources.base import Looked, SourceError
 from ctx_inspect.core.views.timeline import TurnKey
 
@@ -83,6 +83,25 @@ async def test_text_never_reaches_the_state_or_a_picture(tmp_path: Path, monkeyp
         app.action_save_picture()
         await until(pilot, lambda: (tmp_path / "ctx-inspect-1.svg").exists())
     assert not [p for p in written(tmp_path) if b"the text of" in p.read_bytes()]
+
+
+async def test_keys_in_texts_and_titles_are_covered(tmp_path: Path) -> None:
+    key = "sk-ant-api03-" + "Ab3" * 20
+    made = ledger("pi:a", f"use {key} now", 3)
+    source = FakeSource([made])
+    source.texts = {made.turns[2].input[0]: Confirmed(Raw(f"token {key}"))}
+    async with running([source], tmp_path, size=(160, 50)) as (app, pilot):
+        assert key[:24] not in seen(app)
+        await pilot.press("6", "tab", "v")
+        await until(pilot, lambda: "v uncovers it" in seen(app))
+        assert key not in seen(app)
+        await pilot.press("v")
+        await pilot.pause()
+        assert key[:24] in seen(app)  # the rest is on the next line
+        await pilot.press("v")
+        await pilot.pause()
+        assert key not in seen(app)
+        assert not app.detail.revealed
 
 
 async def test_another_session_is_five_keys_away_and_back_is_one(tmp_path: Path) -> None:

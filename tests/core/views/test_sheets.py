@@ -11,13 +11,11 @@ from ctx_inspect.core.model import (
     Category,
     Confirmed,
     Estimated,
-    Known,
     Ledger,
     Part,
     PartKind,
     Purpose,
     Raw,
-    Ref,
     Request,
     Turn,
     Unavailable,
@@ -31,7 +29,7 @@ from ctx_inspect.core.views.header import Header, Loading, header_line
 from ctx_inspect.core.views.layout import lay, plain, text_of
 from ctx_inspect.core.views.sessions import SessionKey, SessionsView, pick, sessions_sheet
 from ctx_inspect.core.views.steps import steps_sheet, took
-from ctx_inspect.core.views.text import TEXT_LIMIT, pieces_of, text_sheet
+from ctx_inspect.core.views.text import TEXT_LIMIT, found, pieces_of, text_sheet
 
 from tests.app.fakes import START, FakeSource, info, ledger, sample
 
@@ -72,11 +70,14 @@ def test_budget_names_items_and_sums_against_the_provider() -> None:
     assert "Sent in total" in text
 
 
-def test_budget_says_why_a_category_is_unavailable_on_a_line_of_its_own() -> None:
+def test_budget_says_why_a_category_is_unavailable_on_its_own_line() -> None:
     lines = plain(budget_sheet(budget(shot(covered=False))), 100)
-    at = next(i for i, line in enumerate(lines) if line.lstrip("▇ ").startswith("Tools"))
-    assert "—" in lines[at]
-    assert lines[at + 1].strip() == "OpenCode 1.x does not store tools"
+    line = next(line for line in lines if line.lstrip("▇ ").startswith("Tools"))
+    assert line.split("—")[1].strip() == "OpenCode 1.x does not store tools"
+    narrow = plain(budget_sheet(budget(shot(covered=False)), 40), 40)
+    at = next(i for i, line in enumerate(narrow) if line.lstrip("▇ ").startswith("Tools"))
+    assert narrow[at].endswith("—")
+    assert narrow[at + 1].strip() == "OpenCode 1.x does not store tools"
     assert any("Not attributable" in line for line in lines)
     assert not any("Tools" in line and "≈0" in line for line in lines)
 
@@ -197,7 +198,7 @@ def test_revealed_text_is_harmless_and_capped() -> None:
     pieces = pieces_of(made, made.turns[0])
     ref = pieces[0].ref
     assert ref is not None
-    texts: dict[Ref, Known[Raw]] = {ref: Confirmed(Raw("a\tb\x1b[31mred\x1b[0m\u202e\n[bold]x[/nope]\n" + "y" * (TEXT_LIMIT + 10)))}
+    texts = {ref: found(Confirmed(Raw("a\tb\x1b[31mred\x1b[0m\u202e\n[bold]x[/nope]\n" + "y" * (TEXT_LIMIT + 10))))}
     lines = plain(text_sheet(pieces, texts), 80)
     shown = "\n".join(lines)
     assert "\x1b" not in shown
@@ -206,12 +207,25 @@ def test_revealed_text_is_harmless_and_capped() -> None:
     assert f"the first {TEXT_LIMIT:,} characters" in shown
 
 
+def test_keys_in_a_text_are_covered_until_asked_for_once_more() -> None:
+    made = ledger("opencode:main", "x", 2)
+    pieces = pieces_of(made, made.turns[0])
+    ref = pieces[0].ref
+    assert ref is not None
+    key = "sk-ant-api03-" + "Ab3" * 20
+    texts = {ref: found(Confirmed(Raw(f"use {key} here")))}
+    covered = "\n".join(plain(text_sheet(pieces, texts), 100))
+    assert key not in covered
+    assert "covered in 1 text: v uncovers it" in covered
+    assert key in "\n".join(plain(text_sheet(pieces, texts, uncovered=True), 200))
+
+
 def test_a_text_that_cannot_be_read_says_why() -> None:
     made = ledger("opencode:main", "x", 2)
     pieces = pieces_of(made, made.turns[0])
     ref = pieces[0].ref
     assert ref is not None
-    lines = plain(text_sheet(pieces, {ref: Unavailable(Why.GONE, "its row was deleted")}), 80)
+    lines = plain(text_sheet(pieces, {ref: found(Unavailable(Why.GONE, "its row was deleted"))}), 80)
     assert any("— its row was deleted" in line for line in lines)
 
 

@@ -146,7 +146,7 @@ def test_copied_turns_say_so() -> None:
 def test_rails() -> None:
     assert [rail_span(Estimated(t, "h")).text for t in ("full", "trimmed", "dropped", "compacted")] == ["█", "▒", "░", "┊"]
     assert rail_span(Unavailable(Why.NOT_RECORDED, "x")).text == "?"
-    assert text_of(rail_legend()) == " █ in context  ▒ trimmed  ░ dropped  ┊ compacted away"
+    assert text_of(rail_legend()) == " █ in context  ┊ compacted away"
 
 
 def test_hostile_names_are_made_visible() -> None:
