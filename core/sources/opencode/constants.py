@@ -105,7 +105,7 @@ NOT_STORED: Final = (
     ("system prompt", WORDS + "the system prompt"),
     ("instruction files", WORDS + "which instruction files were sent, nor their text"),
     ("skills", WORDS + "the list of skills it sends"),
-    ("tools", WORDS + "tool definitions and schemas"),
+    ("tools", WORDS + "tool schemas"),
     ("generation settings", WORDS + "temperature, output limit and provider options"),
     ("retries", WORDS + "retries: a row that was sent again looks like one sent once"),
     ("title requests", WORDS + "the requests that make titles"),

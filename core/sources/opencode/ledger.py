@@ -39,7 +39,7 @@ def _missing(what: str) -> Coverage:
 COVERAGE = {
     Category.INSTRUCTIONS: _missing("instruction files"),
     Category.SKILLS: _missing("the list of skills"),
-    Category.TOOLS: _missing("tool definitions and schemas"),
+    Category.TOOLS: _missing("tool schemas"),
     Category.SETTINGS: Coverage("confirmed", note="model, provider and agent; " + WORDS + "generation settings"),
     Category.SYSTEM: _missing("the system prompt"),
     Category.CONVERSATION: Coverage("estimated", how=RULES, all=True),
