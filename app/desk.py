@@ -193,12 +193,13 @@ class Desk:
 
     def _read(self, source: Source, key: str) -> None:
         info = self.infos.get(key)
-        prior = self.snapshot.ledger if self.snapshot is not None else None
+        before = self.snapshot
+        prior = before.ledger if before is not None else None
         session = info.id if info is not None else key.partition(":")[2]
         self.reading_since = time.monotonic()
 
         def read(owner: Source) -> Snapshot:
-            return compose(owner, owner.open(session, prior))
+            return compose(owner, owner.open(session, prior), before=before)
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future

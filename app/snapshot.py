@@ -48,13 +48,14 @@ class Snapshot(Struct, frozen=True):
         return self.timeline.turns[n - 1] if 0 < n <= len(self.timeline.turns) else None
 
 
-def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()) -> Snapshot:
+def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset(), before: Snapshot | None = None) -> Snapshot:
     """Compose a session for the screen; runs in the thread that read it.
 
     Args:
         source: Where it was read.
         ledger: The session.
         opened: Turns whose steps are shown.
+        before: What was shown of it until now: its counter stays, once it is calibrated, so that figures can be compared.
     """
     windows: dict[Model, Window] = {}
 
@@ -65,7 +66,8 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
 
     rows = timeline(ledger, window_for)
     newest = _newest(ledger)
-    counter = calibrated_on(ledger)
+    kept = before.counter if before is not None and before.counter.name != BytesCounter().name else None
+    counter = kept or calibrated_on(ledger)
     parts = None
     if newest is not None and newest.context is not None:
         parts = shares(newest.context, request_window(newest), count_by(counter), counter.name)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Request, Shown, Unavailable, value_of
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.timeline import LINES, TurnRow
-from ctx_inspect.core.views.figures import change, counted, tokens
+from ctx_inspect.core.views.figures import change, counted, reason, tokens
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Span, Tone
 
@@ -140,6 +140,8 @@ def what(row: TurnRow) -> tuple[Span, ...]:
     tools = [name for r in row.turn.requests for name in r.tools]
     if tools:
         say(tool_words(tools), Tone.DIM)
+    if isinstance(row.window, Unavailable):
+        say(reason(row.window), Tone.DIM)
     return tuple(out)
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_known_is_a_dash_never_zero() -> None:
     shown = view(Ledger(info("pi:x", "x"), turns=(turn,)))
     line = lines(shown, 84)[0]
     assert line.count("—") == 2
-    assert "server error" in line
+    assert "server error · no usage was …" in line  # and why
     assert "?" in line  # the rail: whether the model still has it is not known
 
 
