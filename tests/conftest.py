@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.builders.opencode import OPEN
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,6 +49,15 @@ def _away_from_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
         monkeypatch.setenv(name, str(home / below))
     for name in AGENT_VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_database_left_open() -> Iterator[None]:
+    """Close the databases that a test wrote and left open, as an agent's are: else the collector warns, in any later test."""
+    before = set(OPEN)
+    yield
+    for database in set(OPEN) - before:
+        database.db.close()
 
 
 def corpus_folder() -> Path:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from tests.builders.opencode_schema import INDEXES, MIGRATIONS, TABLES
 
 START = 1_790_000_000_000
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+OPEN: weakref.WeakSet[OpenCodeDB] = weakref.WeakSet()
+"""Databases that may still be open: the tests' ``conftest`` closes those that a test leaves so."""
 
 
 class OpenCodeDB:
@@ -48,6 +52,7 @@ class OpenCodeDB:
         self._seq: dict[str, int] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         self.db = sqlite3.connect(path, isolation_level=None)
+        OPEN.add(self)
         self.db.execute("PRAGMA journal_mode=wal")
         self.db.execute("PRAGMA synchronous=OFF")
         self.db.execute("BEGIN")
