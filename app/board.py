@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable
 
 from ctx_inspect.app import keymap, themes
@@ -28,6 +29,9 @@ from textual.timer import Timer
 
 SETTLE = 0.3
 """Seconds until something that takes longer is said to."""
+
+MOST_READS = 10
+"""Reads of the session on screen within any second."""
 
 
 class Board(App[None]):
@@ -57,6 +61,7 @@ class Board(App[None]):
         self.detail_at = 0.0
         self.detail_due: Timer | None = None
         self.cells: Size | None = None
+        self.reads: deque[float] = deque(maxlen=MOST_READS)
         self.previous = self.memory.get("session")
         self.arrangement: Arrangement | None = None
         for name in themes.NAMES:

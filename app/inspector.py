@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ctx_inspect.app import keymap
 from ctx_inspect.app.actions import Actions
+from ctx_inspect.app.board import MOST_READS
 from ctx_inspect.app.desk import Listed, News, Read, Texts
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
@@ -112,9 +113,19 @@ class Inspector(Actions):
             self.turns.show(snapshot, fresh, self.turn_wanted if fresh else None)
             self.turn_wanted = None
             self.detail.show(snapshot, self.turns.turn)
-        if self.desk.behind:
-            self.set_timer(0.1, self.desk.read_again)
+        self.catch_up()
         self.redraw()
+
+    def catch_up(self) -> None:
+        """Read again where there is news: at once, but at most ten times in any second."""
+        if not self.desk.behind or self.desk.reading_since is not None:
+            return
+        now = time.monotonic()
+        wait = self.reads[0] + 1 - now if len(self.reads) == MOST_READS else 0
+        if wait > 0:
+            self.set_timer(wait, self.catch_up)
+        elif self.desk.read_again():
+            self.reads.append(now)
 
     @on(News)
     def news(self, message: News) -> None:
@@ -125,8 +136,9 @@ class Inspector(Actions):
         found = self.desk.take_news(message.event)
         if found is not None:
             self.trouble.add([found])
-        self.desk.read_again()
-        self.redraw()
+        self.catch_up()
+        if message.event.listing or message.event.gone or message.event.error is not None or message.event.back:
+            self.redraw()
 
     @on(Texts)
     def texts(self, message: Texts) -> None:

@@ -24,6 +24,7 @@ class Snapshot(Struct, frozen=True):
         view: The same, indexed for drawing.
         counter: Counts what was not counted by the provider.
         shares: The newest window by category, where it could be rebuilt.
+        newest: Id of the request that ``shares`` is of.
         sent: What the session sent in total.
         rate: Tokens that a turn adds.
         chart: The windows, gathered for drawing.
@@ -35,6 +36,7 @@ class Snapshot(Struct, frozen=True):
     view: TimelineView
     counter: BytesCounter
     shares: Shares | None
+    newest: str | None
     sent: Sent
     rate: Known[int]
     chart: Chart
@@ -79,6 +81,7 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
         TimelineView(rows, opened, ledger.other),
         counter,
         parts,
+        newest.id if newest is not None and parts is not None else None,
         sent(ledger),
         rate,
         Chart(rows, rate),

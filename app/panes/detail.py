@@ -176,7 +176,7 @@ class DetailPane(Vertical):
         context = request.context if request is not None else None
         parts = None
         if request is not None and context is not None:
-            parts = self._counted.get(request.id)
+            parts = snapshot.shares if request.id == snapshot.newest else self._counted.get(request.id)
             if parts is None:
                 make = partial(shares, context, request_window(request), count, snapshot.counter.name)
                 if len(context.messages) > AT_ONCE:
