@@ -43,6 +43,7 @@ from ctx_inspect.core.model.ledger import (
     Usage,
 )
 from ctx_inspect.core.model.limits import LimitClaim, Window
+from ctx_inspect.core.model.values import replace
 
 __all__ = [
     "Category",
@@ -82,5 +83,6 @@ __all__ = [
     "Window",
     "Witness",
     "grade",
+    "replace",
     "value_of",
 ]

@@ -7,9 +7,9 @@ a :class:`Ref` says where the text lies in the agent's own store, and it is read
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
 from ctx_inspect.core.model.evidence import Raw, Why
 
 
@@ -57,8 +57,7 @@ class Synthetic(StrEnum):
     NUDGE = "nudge"
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(msgspec.Struct, frozen=True, gc=False):
     """Where a text lies in the agent's own store; only the source that made it can read it.
 
     Attributes:
@@ -73,8 +72,7 @@ class Ref:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, gc=False):
     """One part of a message.
 
     Attributes:
@@ -98,8 +96,7 @@ class Part:
     ref: Ref | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message of a request, in the form it has on the wire.
 
     Attributes:
@@ -230,8 +227,7 @@ class ChainBuilder:
         return chain
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """Where an item comes from.
 
     Attributes:
@@ -245,8 +241,7 @@ class Origin:
     name: Raw | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One source in a category: a file, a skill, a tool, a system block or a setting.
 
     Attributes:
@@ -273,8 +268,7 @@ class Item:
     listed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(msgspec.Struct, frozen=True, gc=False):
     """How much of a category a snapshot knows.
 
     Attributes:
@@ -292,8 +286,7 @@ class Coverage:
     all: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, gc=False):
     """A snapshot: what one request carried, as far as it is known.
 
     Attributes:
@@ -305,5 +298,5 @@ class Context:
 
     items: tuple[Item, ...]
     messages: Chain
-    coverage: Mapping[Category, Coverage] = field(default_factory=dict[Category, Coverage])
+    coverage: Mapping[Category, Coverage] = msgspec.field(default_factory=dict[Category, Coverage])
     point: str = "store"

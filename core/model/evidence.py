@@ -6,9 +6,10 @@ handle all three, so an estimate cannot silently become a fact and a missing val
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NewType, TypeAlias, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -40,24 +41,21 @@ class Why(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed(Generic[T]):
+class Confirmed(msgspec.Struct, Generic[T], frozen=True, gc=False):
     """A recorded value and what recorded it."""
 
     value: T
     by: Witness = Witness.STORE
 
 
-@dataclass(frozen=True, slots=True)
-class Estimated(Generic[T]):
+class Estimated(msgspec.Struct, Generic[T], frozen=True, gc=False):
     """A computed or rebuilt value; ``how`` names the rule or counter (``o200k_base``, ``bytes/3.5``, …)."""
 
     value: T
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(msgspec.Struct, frozen=True, gc=False):
     """No value, and why: ``note`` is a short phrase for people, made of our own words only."""
 
     why: Why

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
 from ctx_inspect.core.model.context import Chain, Context, Ref
 from ctx_inspect.core.model.evidence import Known, Raw, Unavailable, Why, Witness
 
@@ -79,8 +80,7 @@ class Problem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True, gc=False):
     """What a provider reported for one request, in tokens; ``None`` where it reported nothing.
 
     ``input`` is without the cached part, so the window is ``input + cache_read + cache_write``.
@@ -100,16 +100,17 @@ class Usage:
         return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(msgspec.Struct, frozen=True, gc=False):
     """A model as the harness names it."""
 
     provider: Raw | None
     id: Raw | None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+NO_MODEL = Model(None, None)
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
     """One row that a model call (or, with ``call`` false, a shell command or subtask) left in the store.
 
     Attributes:
@@ -140,7 +141,7 @@ class Request:
     call: bool = True
     done: int | None = None
     agent: Raw | None = None
-    model: Model = Model(None, None)
+    model: Model = NO_MODEL
     limit: Known[int] = NO_LIMIT
     context: Context | None = None
     usage: Known[Usage] = NO_USAGE
@@ -186,8 +187,7 @@ class Mark:
     by: Witness = Witness.STORE
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """What one admission of user input started.
 
     Attributes:
@@ -263,7 +263,7 @@ class SessionInfo:
     forked_from: Known[str] = NO_ORIGIN
     live: bool = False
     agent: Raw | None = None
-    model: Model = Model(None, None)
+    model: Model = NO_MODEL
     helper: str | None = None
 
 
@@ -290,6 +290,8 @@ class Ledger:
         problems: What could not be read.
         not_recorded: (what, why) pairs that hold for the whole session, in our own words.
         private: What the source needs to continue from here (:meth:`Source.open` with ``prior``); nobody else looks inside.
+        partial: Only the newest turns, read ahead of the rest (:meth:`Source.glance`): their numbers count from 1 here and are not
+            those of the session, nothing can be added up, and what is not here may still exist.
     """
 
     info: SessionInfo
@@ -302,6 +304,7 @@ class Ledger:
     problems: tuple[Problem, ...] = ()
     not_recorded: tuple[tuple[str, str], ...] = ()
     private: object = None
+    partial: bool = False
 
     @property
     def key(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.core.model import (
@@ -38,6 +37,7 @@ from ctx_inspect.core.model import (
     Why,
     Window,
     Witness,
+    replace,
 )
 from ctx_inspect.core.model.limits import RANK_HARNESS
 from ctx_inspect.core.sources.base import Change, NoSession

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.app.inspector import Inspector
-from ctx_inspect.core.model import Confirmed, Listing, ProblemCode, Raw
+from ctx_inspect.core.model import Confirmed, Listing, ProblemCode, Raw, replace
 from ctx_inspect.core.sources.base import Looked, SourceError
 from ctx_inspect.core.views.timeline import TurnKey
 

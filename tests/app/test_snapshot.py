@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctx_inspect.app.snapshot import compose, last_request
-from ctx_inspect.core.model import Confirmed, Usage, Witness
+from ctx_inspect.core.model import Confirmed, Usage, Witness, replace
 
 from tests.app.fakes import FakeSource, ledger
 

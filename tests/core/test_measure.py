@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from ctx_inspect.core.measure import Measure, calibrated_on
 from ctx_inspect.core.model import (
@@ -28,6 +26,7 @@ from ctx_inspect.core.model import (
     Unavailable,
     Usage,
     Why,
+    replace,
 )
 from ctx_inspect.core.text.tokens import BytesCounter
 

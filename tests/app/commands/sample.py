@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.core.model import (
@@ -39,6 +38,7 @@ from ctx_inspect.core.model import (
     Why,
     Window,
     Witness,
+    replace,
 )
 from ctx_inspect.core.sources.base import Change, NoSession, SourceError
 

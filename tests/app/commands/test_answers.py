@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from ctx_inspect.core.model import Estimated, Raw, Unavailable, Why
+from ctx_inspect.core.model import Estimated, Raw, Unavailable, Why, replace
 from ctx_inspect.core.schema import Check, Doctor, document
 
 from tests.app.commands.sample import KEY, LEDGER, TURN1, SampleSource, info

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from ctx_inspect.app.snapshot import Snapshot, compose, count_by, last_request
 from ctx_inspect.core.budget import request_window, shares
@@ -20,6 +18,7 @@ from ctx_inspect.core.model import (
     Turn,
     Unavailable,
     Why,
+    replace,
 )
 from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
 import pytest
-from ctx_inspect.core.model import ProblemCode, Ref, Unavailable, value_of
+from ctx_inspect.core.model import ProblemCode, Ref, Unavailable, replace, value_of
 from ctx_inspect.core.sources import sqlite as guarded
 from ctx_inspect.core.sources.base import NoSession, SourceError
 from ctx_inspect.core.sources.opencode import OpenCodeSource, probe
