@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
 
@@ -46,10 +47,23 @@ def test_a_writer_that_closes(tmp_path: Path, python: Run, run: int, unwatched: 
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("run", range(RUNS))
-def test_a_writer_that_closes_at_once_after_its_last_row(tmp_path: Path, python: Run, run: int, unwatched: dict[str, object]) -> None:
-    """Not in the suite: whoever closes in the very milliseconds of a read cannot tidy up, and on a busy machine some do."""
-    assert leave(tmp_path, python, 0.15, 0.0) == unwatched
+@pytest.mark.timeout(300)
+def test_writers_that_close_at_once_after_their_last_row(
+    tmp_path: Path, python: Run, unwatched: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who closes in the very milliseconds of a read cannot tidy up: how often is printed. Nothing is ever lost by it."""
+    tidy = 0
+    for run in range(RUNS):
+        folder = tmp_path / str(run)
+        folder.mkdir()
+        tidy += leave(folder, python, 0.15, 0.0) == unwatched
+        with closing(connect(folder / "opencode.db")) as next_agent:
+            rows = next_agent.execute('SELECT count(*) FROM message WHERE data LIKE \'%"role":"user"%\'').fetchone()
+            assert rows == (TURNS,)
+        left = {k: v for k, v in state_of(folder, times=False).items() if k != "."}
+        assert left.keys() == unwatched.keys(), "the next one that closes it tidies up"
+    with capsys.disabled():
+        print(f"\nclosed at once after the last row: {tidy} of {RUNS} left nothing beside the database")
 
 
 def test_a_wal_that_vanishes_before_it_is_opened_is_not_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
