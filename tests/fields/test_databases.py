@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,8 @@ def test_a_locked_database_is_named_after_a_bounded_wait(cli: Cli, tmp_path: Pat
 @pytest.mark.field(12)
 def test_an_idle_database_in_a_folder_that_cannot_be_written(cli: Cli, tmp_path: Path) -> None:
     path = plain(tmp_path / "store" / "opencode.db", "one", "two")
-    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with closing(sqlite3.connect(path)) as alone:
+        assert alone.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     for p in path.parent.glob("opencode.db-*"):
         p.unlink()
     before = state(path.parent)
@@ -162,7 +164,7 @@ def test_rows_that_are_still_in_the_wal_are_seen(cli: Cli, tmp_path: Path) -> No
         assert texts(answer) == ["one", "two"]
 
     assert (tmp_path / "opencode.db-wal").stat().st_size > 0
-    with sqlite3.connect(f"file:{db.path}?immutable=1", uri=True) as alone:
+    with closing(sqlite3.connect(f"file:{db.path}?immutable=1", uri=True)) as alone:
         assert alone.execute("SELECT count(*) FROM message WHERE data LIKE '%\"user\"%'").fetchone() == (1,)
     holds(claim, turns(cli, db.path, "last", "--text"), written)
     db.close()
@@ -335,7 +337,7 @@ def test_a_corrupt_page_is_a_problem_of_that_source_alone(cli: Cli, tmp_path: Pa
 
 def damage(path: Path, table: str) -> None:
     """Overwrite the pages of a table's leaves."""
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         size = db.execute("PRAGMA page_size").fetchone()[0]
         root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
     db.close()
@@ -374,7 +376,7 @@ def test_a_newer_schema_is_a_named_limitation(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.field(20)
 def test_tables_that_nobody_knows(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE session_v9 (id TEXT)")
     db.close()
     done = cli("sessions", "--json", "--source", str(path))
