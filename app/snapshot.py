@@ -11,6 +11,7 @@ from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
 from ctx_inspect.core.views.chart import Chart
 from ctx_inspect.core.views.gauge import Gauge
 from ctx_inspect.core.views.timeline import TimelineView
+from ctx_inspect.core.weights import Scale
 from msgspec import Struct
 
 
@@ -28,6 +29,7 @@ class Snapshot(Struct, frozen=True):
         sent: What the session sent in total.
         rate: Tokens that a turn adds.
         chart: The windows, gathered for drawing.
+        scale: Has weighed its message lists; belongs to the thread that composes.
     """
 
     source: Source
@@ -40,6 +42,7 @@ class Snapshot(Struct, frozen=True):
     sent: Sent
     rate: Known[int]
     chart: Chart
+    scale: Scale
 
     def gauge(self, ascii_only: bool) -> Gauge:
         """Return what the gauge shows."""
@@ -57,8 +60,12 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
         source: Where it was read.
         ledger: The session.
         opened: Turns whose steps are shown.
-        before: What was shown of it until now: its counter stays, once it is calibrated, so that figures can be compared.
+        before: What was shown of it until now: its counter stays, once it is calibrated, so that figures can be compared, and
+            what has not changed since is taken over.
     """
+    if before is not None and (before.ledger.partial or before.ledger.key != ledger.key):
+        before = None
+    scale = before.scale if before is not None else Scale()
     windows: dict[Model, Window] = {}
 
     def window_for(model: Model) -> Window:
@@ -66,13 +73,13 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
             windows[model] = source.window(model)
         return windows[model]
 
-    rows = timeline(ledger, window_for)
+    rows = timeline(ledger, window_for, None if before is None else (before.ledger, before.timeline))
     newest = _newest(ledger)
     kept = before.counter if before is not None and before.counter.name != BytesCounter().name else None
-    counter = kept or calibrated_on(ledger)
+    counter = kept or calibrated_on(ledger, scale)
     parts = None
     if newest is not None and newest.context is not None:
-        parts = shares(newest.context, request_window(newest), count_by(counter), counter.name)
+        parts = shares(newest.context, request_window(newest), count_by(counter), counter.name, scale.weigh(newest.context.messages))
     rate = growth([t.window for t in rows.turns])
     return Snapshot(
         source,
@@ -82,9 +89,10 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
         counter,
         parts,
         newest.id if newest is not None and parts is not None else None,
-        sent(ledger),
+        sent(ledger, None if before is None else (before.ledger, before.sent)),
         rate,
         Chart(rows, rate),
+        scale,
     )
 
 

@@ -6,9 +6,9 @@ figure and never mixed with it (spec page 1, "window").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import is_
 from statistics import median
 
 from ctx_inspect.core.model import (
@@ -27,6 +27,7 @@ from ctx_inspect.core.model import (
     Why,
     value_of,
 )
+from ctx_inspect.core.weights import UNKNOWN, Weights
 
 BELIEVED = range(20_000, 3_000_001)
 """Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (field report 23)."""
@@ -94,7 +95,11 @@ def request_window(request: Request) -> Known[int]:
 
 def steps_of(turn: Turn) -> tuple[Request, ...]:
     """Return the turn's primary requests: no shell rows, no subtasks."""
-    return tuple(r for r in turn.requests if r.call and r.purpose is Purpose.PRIMARY)
+    rows = turn.requests
+    for r in rows:
+        if not r.call or r.purpose is not Purpose.PRIMARY:
+            return tuple([r for r in rows if r.call and r.purpose is Purpose.PRIMARY])
+    return rows
 
 
 def turn_window(turn: Turn) -> Known[int]:
@@ -118,8 +123,16 @@ def turn_window(turn: Turn) -> Known[int]:
 
 def growth(windows: Sequence[Known[int]]) -> Estimated[int] | Unavailable:
     """Return tokens per turn: the median over the last 10 turns that grew."""
-    known = [w.value for w in windows if not isinstance(w, Unavailable)]
-    grown = [b - a for a, b in pairwise(known) if b > a][-GROWING_TURNS:]
+    grown: list[int] = []
+    after: int | None = None
+    for window in reversed(windows):  # from the newest on: there may be a hundred thousand
+        if isinstance(window, Unavailable):
+            continue
+        if after is not None and after > window.value:
+            grown.append(after - window.value)
+            if len(grown) == GROWING_TURNS:
+                break
+        after = window.value
     if not grown:
         return Unavailable(Why.NOT_YET, "no turn has grown yet")
     return Estimated(round(median(grown)), f"median growth of the last {len(grown)} growing turns")
@@ -154,10 +167,36 @@ class Sent:
     cache_write: int = 0
 
 
-def sent(ledger: Ledger) -> Sent:
-    """Add up the session's own steps: active, reverted and abandoned ones; inherited ones were counted elsewhere."""
-    total = [0, 0, 0, 0, 0]
+def sent(ledger: Ledger, before: tuple[Ledger, Sent] | None = None) -> Sent:
+    """Add up the session's own steps: active, reverted and abandoned ones; inherited ones were counted elsewhere.
+
+    Args:
+        ledger: The session.
+        before: How it was a moment ago and what that added up to: then only turns that changed are added.
+    """
+    if before is not None and before[0].hidden == ledger.hidden and before[0].before == ledger.before:
+        old, known = before
+        start = unchanged(old.turns, ledger.turns)
+        less = _sum(r for t in old.turns[start:] for r in t.requests)
+        more = _sum(r for t in ledger.turns[start:] for r in t.requests)
+        total = [a - b + c for a, b, c in zip(_figures(known), less, more, strict=True)]
+        return Sent(*total)
     rows = [*ledger.before, *(r for t in ledger.turns for r in t.requests), *(r for h in ledger.hidden for r in h.requests)]
+    return Sent(*_sum(rows))
+
+
+def unchanged(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return how many in front are the same objects in both."""
+    same = list(map(is_, old, new))
+    return same.index(False) if False in same else len(same)
+
+
+def _figures(known: Sent) -> tuple[int, ...]:
+    return known.requests, known.input, known.output, known.cache_read, known.cache_write
+
+
+def _sum(rows: Iterable[Request]) -> list[int]:
+    total = [0, 0, 0, 0, 0]
     for row in rows:
         if row.inherited or not row.call:
             continue
@@ -166,7 +205,7 @@ def sent(ledger: Ledger) -> Sent:
         if usage is not None:
             for place, figure in enumerate((usage.input, usage.output, usage.cache_read, usage.cache_write), start=1):
                 total[place] += figure or 0
-    return Sent(*total)
+    return total
 
 
 Count = Callable[[str, int], int | None]
@@ -209,7 +248,7 @@ class Shares:
     complete: bool
 
 
-def shares(context: Context, provider: Known[int], count: Count, counter: str) -> Shares:
+def shares(context: Context, provider: Known[int], count: Count, counter: str, weights: Weights | None = None) -> Shares:
     """Split a window by category.
 
     Args:
@@ -217,6 +256,7 @@ def shares(context: Context, provider: Known[int], count: Count, counter: str) -
         provider: The provider's own figure for the whole window, tokens.
         count: Counts one content.
         counter: Its name, shown beside each number.
+        weights: The messages by size, for a counter that goes by size alone: they are not looked at one by one then.
     """
     totals: dict[Category, int] = {}
     items: dict[Category, int] = {}
@@ -234,7 +274,14 @@ def shares(context: Context, provider: Known[int], count: Count, counter: str) -
         if item.category is not Category.SETTINGS:
             add(item.category, item.fp, item.size)
     media = media_bytes = 0
-    for message in context.messages:
+    if weights is not None:
+        items[Category.CONVERSATION] = len(weights.ends)
+        media, media_bytes = len(weights.media), sum(size for _, size in weights.media)
+        for size, times in weights.by_size().items():
+            each = None if size == UNKNOWN else count("", size)
+            kept, more = (uncounted, times) if each is None else (totals, times * each)
+            kept[Category.CONVERSATION] = kept.get(Category.CONVERSATION, 0) + more
+    for message in context.messages if weights is None else ():
         items[Category.CONVERSATION] = items.get(Category.CONVERSATION, 0) + 1
         for part in message.parts:
             if part.kind is PartKind.MEDIA:

@@ -22,6 +22,7 @@ from ctx_inspect.core.model import (
     value_of,
 )
 from ctx_inspect.core.text.tokens import CALIBRATED_ON, BytesCounter, Counter, calibrated
+from ctx_inspect.core.weights import Scale
 
 TEXT_LIMIT = 20_000_000
 """Characters of one text that are read to be counted; a longer one is estimated by its size."""
@@ -73,14 +74,19 @@ class Measure:
         return Estimated(self.counter.of_size(size), name)
 
 
-def calibrated_on(ledger: Ledger) -> BytesCounter:
+def calibrated_on(ledger: Ledger, scale: Scale | None = None) -> BytesCounter:
     """Return the estimator, calibrated on what this session's provider counted.
 
     Only requests of which all is recorded (system prompt and tools too) and which hold no media can tell.
+
+    Args:
+        ledger: The session.
+        scale: Weighs message lists; one that has weighed this session before does it faster.
     """
+    scale = scale or Scale()
     pairs: list[tuple[int, int]] = []
     for request in _newest(ledger):
-        size = _size(request.context) if request.context is not None else None
+        size = _size(request.context, scale) if request.context is not None else None
         tokens = value_of(request_window(request))
         if size is not None and tokens:
             pairs.append((size, tokens))
@@ -100,15 +106,15 @@ def _newest(ledger: Ledger) -> Iterator[Request]:
                     return
 
 
-def _size(context: Context) -> int | None:
+def _size(context: Context, scale: Scale) -> int | None:
     """Return the bytes of all that a request sent, or ``None`` where part of it is not recorded."""
     for category in (Category.INSTRUCTIONS, Category.TOOLS, Category.SYSTEM, Category.CONVERSATION):
         coverage = context.coverage.get(category)
         if coverage is None or coverage.grade == "unavailable":
             return None
-    total = 0
-    for size in (*_item_sizes(context), *(None if p.kind is PartKind.MEDIA else p.size for m in context.messages for p in m.parts)):
-        if size is None:
+    total = scale.weigh(context.messages).total()
+    for size in _item_sizes(context):
+        if size is None or total is None:
             return None
         total += size
     return total

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
-from ctx_inspect.core.budget import Limit, forecast, limit_of, request_window, steps_of, turn_window
+import msgspec
+from ctx_inspect.core.budget import Limit, forecast, limit_of, request_window, steps_of, turn_window, unchanged
 from ctx_inspect.core.model import (
     Confirmed,
     Estimated,
@@ -14,10 +16,12 @@ from ctx_inspect.core.model import (
     Mark,
     MarkKind,
     Model,
+    Role,
     Turn,
     Unavailable,
     Why,
     Window,
+    value_of,
 )
 
 LINES = frozenset({MarkKind.COMPACTION, MarkKind.REVERT, MarkKind.FORK, MarkKind.BRANCH, MarkKind.PRUNE, MarkKind.RELOAD})
@@ -28,9 +32,10 @@ SETTINGS = frozenset({MarkKind.MODEL, MarkKind.THINKING, MarkKind.AGENT, MarkKin
 
 TIER_HOW = "rebuilt from the store"
 
+_FULL, _COMPACTED = Estimated("full", TIER_HOW), Estimated("compacted", TIER_HOW)
 
-@dataclass(frozen=True, slots=True)
-class TurnRow:
+
+class TurnRow(msgspec.Struct, frozen=True, gc=False):
     """A turn as the timeline shows it.
 
     Attributes:
@@ -71,6 +76,7 @@ class Timeline:
         threshold: Where the harness compacts by itself.
         forecast: Turns left until there.
         model: The newest model.
+        limits: Of every model that was asked for.
     """
 
     rows: tuple[TurnRow | EventRow, ...]
@@ -80,14 +86,16 @@ class Timeline:
     threshold: Known[int]
     forecast: Known[int]
     model: Model
+    limits: Mapping[Model, Known[Limit]] = field(default_factory=dict[Model, Known[Limit]])
 
 
-def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
+def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tuple[Ledger, Timeline] | None = None) -> Timeline:
     """Compose the rows of a session.
 
     Args:
         ledger: The session.
         window_for: How the harness treats a model's window (:meth:`Source.window`); asked once per model.
+        before: How the session was a moment ago and what was composed of it: rows of turns that are the same are taken over.
     """
     windows: dict[Model, Window] = {}
     limits: dict[Model, Known[Limit]] = {}
@@ -101,22 +109,33 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
     by_turn: dict[int, list[Mark]] = {}
     for mark in ledger.marks:
         by_turn.setdefault(_row_of(mark, ledger), []).append(mark)
-    carried = _carried(ledger)
-    rows: list[TurnRow | EventRow] = [EventRow(_measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
-    turns: list[TurnRow] = []
-    previous: Known[int] = Unavailable(Why.NOT_YET, "there is no turn before it")
-    model = ledger.info.model
-    for turn in ledger.turns:
+    kept = _kept(ledger, before, window_of, limits)
+    rows: list[TurnRow | EventRow]
+    if kept is None or before is None:
+        kept = None
+        carried = _carried(ledger)
+        rows = [EventRow(_measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
+        turns: list[TurnRow] = []
+        model, start = ledger.info.model, 0
+    else:
+        start, carried = kept
+        turns = list(before[1].turns[:start])
+        rows = list(before[1].rows[: _place(before[1], start)])
+        model = next((steps[-1].model for t in reversed(ledger.turns[:start]) if (steps := steps_of(t))), ledger.info.model)
+    previous: Known[int] = turns[-1].window if turns else Unavailable(Why.NOT_YET, "there is no turn before it")
+    for turn in ledger.turns[start:]:
         steps = steps_of(turn)
         if steps:
             model = steps[-1].model
         window = turn_window(turn)
-        window_of(model)
+        if model not in limits:
+            window_of(model)
         events = tuple(by_turn.get(turn.n, ()))
         row = TurnRow(turn, window, limits[model], _difference(previous, window), _tier(turn, carried), len(steps), events)
         turns.append(row)
         rows.append(row)
-        rows.extend(EventRow(_measured(m, ledger)) for m in events if m.kind in LINES)
+        if events:
+            rows.extend(EventRow(_measured(m, ledger)) for m in events if m.kind in LINES)
         previous = window
     newest = window_of(model)
     limit = limits[model]
@@ -125,7 +144,49 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window]) -> Timeline:
     if isinstance(ceiling, Unavailable) and not isinstance(limit, Unavailable):
         ceiling = Estimated(limit.value.tokens, "the limit")
     left = forecast([t.window for t in turns], current, ceiling)
-    return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model)
+    return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model, limits)
+
+
+def _kept(
+    ledger: Ledger, before: tuple[Ledger, Timeline] | None, window_of: Callable[[Model], Window], limits: Mapping[Model, Known[Limit]]
+) -> tuple[int, frozenset[str] | None] | None:
+    """Tell how many rows of an earlier timeline still stand, and which turns' inputs the rest of them carries.
+
+    An event may move to the turn that follows it, and is measured by that turn, so the last rows that look the same are made anew.
+    """
+    if before is None:
+        return None
+    old, line = before
+    if ledger.marks[: len(old.marks)] != old.marks or ledger.partial or old.partial:
+        return None
+    start = min(unchanged(old.turns, ledger.turns) - 1, *(_row_of(m, ledger) - 2 for m in ledger.marks[len(old.marks) :]), len(old.turns))
+    if start <= 0:
+        return None
+    for model, limit in line.limits.items():
+        window_of(model)
+        if limits[model] != limit:
+            return None
+    then, now = old.last_chain(), ledger.last_chain()
+    if then is None or now is None:
+        return (start, None) if then is now else None
+    same = now.shared(then)
+    if same is None:
+        return None
+    gone = {m.row or m.id for m in then.since(same) if m.role is Role.USER}
+    come = {m.row or m.id for m in now.since(same)}
+    late = {i for t in ledger.turns[start:] for i in t.ids}
+    if gone - come or any(m.opens and (m.row or m.id) not in late for m in now.since(same)):
+        return None
+    carried = {i for row in line.turns[start:] if value_of(row.tier) == "full" for i in row.turn.ids}
+    return start, frozenset(come | carried)
+
+
+def _place(line: Timeline, start: int) -> int:
+    """Return where the row of the turn at ``start`` lies; it is near the end."""
+    wanted = line.turns[start] if start < len(line.turns) else None
+    if wanted is None:
+        return len(line.rows)
+    return next(i for i in range(len(line.rows) - 1, -1, -1) if line.rows[i] is wanted)
 
 
 def _row_of(mark: Mark, ledger: Ledger) -> int:
@@ -168,21 +229,21 @@ def _difference(before: Known[int], after: Known[int]) -> Known[int]:
 
 
 def _carried(ledger: Ledger) -> frozenset[str] | None:
-    chain = ledger.last_chain()
-    return None if chain is None else frozenset(m.row or m.id for m in chain)
+    newest = ledger.last_chain()
+    return None if newest is None else frozenset([m.row or m.id for m in newest.messages()])
 
 
 def _tier(turn: Turn, carried: frozenset[str] | None) -> Known[str]:
     if carried is None:
         return Unavailable(Why.NOT_RECORDED, "what the next request carries is not known")
-    return Estimated("full" if any(i in carried for i in turn.ids) else "compacted", TIER_HOW)
+    return _COMPACTED if carried.isdisjoint(turn.ids) else _FULL
 
 
 def _current(ledger: Ledger) -> Known[int]:
     """Tokens in the window now: the newest step's; after a compaction its own figure, else unknown (field report 24)."""
     compacted = next((m for m in reversed(ledger.marks) if m.kind is MarkKind.COMPACTION and m.status == "succeeded"), None)
-    newest = [*(r for r in ledger.before if r.call), *(r for t in ledger.turns for r in steps_of(t))]
-    for request in reversed(newest):
+    newest = (r for t in reversed(ledger.turns) for r in reversed(steps_of(t)))
+    for request in chain(newest, (r for r in reversed(ledger.before) if r.call)):
         window = request_window(request)
         if isinstance(window, Unavailable):
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from itertools import chain
 
 import msgspec
 from ctx_inspect.core.model.evidence import Raw, Why
@@ -154,15 +155,42 @@ class Chain:
 
     def messages(self) -> tuple[Message, ...]:
         """Return the whole list, oldest first."""
+        return self.since(0)
+
+    def since(self, place: int) -> tuple[Message, ...]:
+        """Return the messages from a place on; costs what it returns and the links on the way there."""
         pieces: list[tuple[Message, ...]] = []
         node: Chain | None = self
         want = self.length
-        while node is not None and want > 0:
-            if want > node.keep:
-                pieces.append(node.add[: want - node.keep])
-                want = node.keep
+        while node is not None and want > place:
+            keep = node.keep
+            if want > keep:
+                pieces.append(node.add[max(0, place - keep) : want - keep])
+                want = keep
             node = node.base
-        return tuple(m for piece in reversed(pieces) for m in piece)
+        pieces.reverse()
+        return tuple(chain.from_iterable(pieces))
+
+    def shared(self, other: Chain, most: int = 10_000) -> int | None:
+        """Return how many messages both lists have in front because one was made from the other.
+
+        Args:
+            other: The other list.
+            most: Links to look at.
+
+        Returns:
+            ``None`` where neither is found on the way back from the other: that they share nothing is not said by it.
+        """
+        for start, end in ((self, other), (other, self)):
+            keep, node = start.length, start
+            for _ in range(most):
+                if node is end:
+                    return min(keep, end.length)
+                keep = min(keep, node.keep)
+                if node.base is None:
+                    break
+                node = node.base
+        return None
 
     def __iter__(self) -> Iterator[Message]:
         """Iterate over the list, oldest first."""
