@@ -84,10 +84,9 @@ class Bench:
         subprocess.run(command, env=self.env, cwd=cwd or self.home, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         return (time.perf_counter() - began) * 1000
 
-    @cached_property
     def interpreter(self) -> float:
-        """What starting the interpreter costs, in ms."""
-        return median(15, lambda: self.run([sys.executable, "-c", "pass"]))
+        """Start the interpreter, which does nothing, and return how long that took, in ms."""
+        return self.run([sys.executable, "-c", "pass"])
 
     @cached_property
     def textual(self) -> float:
@@ -109,6 +108,13 @@ def median(times: int, measure: Callable[[], float]) -> float:
     """Return the median of several measurements, after one that does not count."""
     measure()
     return statistics.median(measure() for _ in range(times))
+
+
+def paired(times: int, measure: Callable[[], float], limit: Callable[[], float]) -> tuple[float, float]:
+    """Return the medians of a measurement and of its limit, taken in turns: what else the machine does then slows both."""
+    measure(), limit()
+    both = [(measure(), limit()) for _ in range(times)]
+    return statistics.median(m for m, _ in both), statistics.median(x for _, x in both)
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.bench.bench import Bench, median
+from tests.bench.bench import Bench, paired
 from tests.bench.results import Result
 from tests.bench.terminal import inspector
 
@@ -12,5 +12,5 @@ from tests.bench.terminal import inspector
 def start(bench: Bench) -> Iterator[Result]:
     """``--version`` and ``--help``: what a shell completion or a script waits for."""
     for flag in ("--version", "--help"):
-        took = median(15, lambda flag=flag: bench.run(inspector(flag)))
-        yield Result(f"start {flag}", took, bench.interpreter, "the interpreter's start", budget=120)
+        took, limit = paired(15, lambda flag=flag: bench.run(inspector(flag)), bench.interpreter)
+        yield Result(f"start {flag}", took, limit, "the interpreter's start", budget=120)
