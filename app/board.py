@@ -176,10 +176,16 @@ class Board(App[None]):
         desk, snapshot = self.desk, self.desk.snapshot
         turns = len(snapshot.timeline.turns) if snapshot is not None else 0
         seconds = time.monotonic() - desk.reading_since if desk.reading_since is not None else 0.0
-        loading = Loading("reading the session", seconds=seconds) if seconds >= SETTLE and snapshot is None else None
+        loading = (
+            Loading("reading the session", seconds=seconds)
+            if desk.reading_since is not None and (desk.partial or (seconds >= SETTLE and snapshot is None))
+            else None
+        )
         if not desk.complete and not desk.sessions:
             loading = Loading("looking for sessions")
-        header = Header(desk.info, self.turns.turn, turns, self.turns.follow, self.turns.news, desk.gone_at, loading)
+        header = Header(
+            desk.info, None if desk.partial else self.turns.turn, turns, self.turns.follow, self.turns.news, desk.gone_at, loading
+        )
         gauge = snapshot.gauge(Toned.ascii_only) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
 

@@ -48,7 +48,7 @@ def copy_choices(found: dict[str, tuple[str, str]]) -> list[Choice]:
 def summary(snapshot: Snapshot, turn: int | None) -> Shown:
     """Return the state of the window in one line: figures with their evidence, no title, no name, no text."""
     line = snapshot.timeline
-    parts = [snapshot.ledger.info.harness, counted(len(line.turns), "turn")]
+    parts = [snapshot.ledger.info.harness, "its newest turns" if line.partial else counted(len(line.turns), "turn")]
     now, limit = value_of(line.current), value_of(line.limit)
     if now is not None:
         parts.append(
@@ -56,7 +56,7 @@ def summary(snapshot: Snapshot, turn: int | None) -> Shown:
             + (f" of {round_tokens(limit.tokens)} ({share(now, limit.tokens)})" if limit else ", limit unknown")
         )
     row = snapshot.row(turn) if turn is not None else None
-    if row is not None and turn != len(line.turns) and (n := value_of(row.window)) is not None:
+    if row is not None and not line.partial and turn != len(line.turns) and (n := value_of(row.window)) is not None:
         parts.append(f"turn {turn}: {tokens(n)}")
     left = value_of(line.forecast)
     if left is not None:

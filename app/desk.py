@@ -14,7 +14,7 @@ from dataclasses import replace
 from ctx_inspect.app.snapshot import Snapshot, compose
 from ctx_inspect.core.live import Live, LiveEvent
 from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
-from ctx_inspect.core.sources.base import NoSession, Source, SourceError
+from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceError
 from ctx_inspect.core.views.sessions import pick
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
@@ -185,7 +185,7 @@ class Desk:
         if source is None:
             return False
         if key != self.wanted:
-            self.snapshot, self._again = None, False
+            self.snapshot, self._again, self.reading_since = None, False, None
         self.wanted = key
         self.gone_at = int(time.time() * 1000) if _key(source) in self.gone else None
         self._read(source, key)
@@ -194,25 +194,41 @@ class Desk:
     def _read(self, source: Source, key: str) -> None:
         info = self.infos.get(key)
         before = self.snapshot
-        prior = before.ledger if before is not None else None
+        prior = before.ledger if before is not None and not before.ledger.partial else None
         session = info.id if info is not None else key.partition(":")[2]
-        self.reading_since = time.monotonic()
+        self.reading_since = self.reading_since or time.monotonic()
 
         def read(owner: Source) -> Snapshot:
+            ahead = owner.glance(session) if before is None and isinstance(owner, Glances) else None
+            if ahead is not None:
+                return compose(owner, ahead)
             return compose(owner, owner.open(session, prior), before=before)
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future
         future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result())))
 
+    def read_rest(self) -> None:
+        """Read the wanted session whole, if only its newest turns are here and nobody stopped it."""
+        source = self.sources.get(self.wanted or "")
+        if source is not None and self.wanted is not None and self.partial and self.reading_since is not None:
+            self._read(source, self.wanted)
+
+    @property
+    def partial(self) -> bool:
+        """Whether only the newest turns of the wanted session are read so far."""
+        return self.snapshot is not None and self.snapshot.ledger.partial
+
     def take_read(self, message: Read) -> Problem | None:
         """Take a session that was read; return what is to be said."""
         if message.key != self.wanted:
             return None
-        self.reading_since = None
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
+            if not message.found.ledger.partial:
+                self.reading_since = None
             return None
+        self.reading_since = None
         if isinstance(message.found, NoSession):
             self.gone_at = self.gone_at or int(time.time() * 1000)
             return None

@@ -110,8 +110,11 @@ class Inspector(Actions):
         snapshot = self.desk.snapshot
         if snapshot is not None and message.key == self.desk.wanted and not isinstance(message.found, BaseException):
             self.trouble.add(snapshot.ledger.problems)
-            self.turns.show(snapshot, fresh, self.turn_wanted if fresh else None)
-            self.turn_wanted = None
+            self.turns.show(snapshot, fresh, None if self.desk.partial else self.turn_wanted)
+            if self.desk.partial:
+                self.call_after_refresh(self.desk.read_rest)
+            else:
+                self.turn_wanted = None
             self.detail.show(snapshot, self.turns.turn)
         self.catch_up()
         self.redraw()

@@ -26,7 +26,7 @@ def _over(app: Board, picker: Picker) -> None:
 
 def everything(app: Board) -> None:
     """List every action with its key."""
-    turns = len(app.desk.snapshot.timeline.turns) if app.desk.snapshot is not None else 0
+    turns = len(app.desk.snapshot.timeline.turns) if app.desk.snapshot is not None and not app.desk.partial else 0
     choices = palette.palette_choices(app.start.keys, app.absent(), turns)
     _over(app, Picker(own("Everything"), choices, hint="an action, or a turn's number"))
 

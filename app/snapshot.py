@@ -7,7 +7,7 @@ from ctx_inspect.core.measure import calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Model, Request, Unavailable, Window
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.tokens import BytesCounter
-from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
+from ctx_inspect.core.timeline import STILL_READING, Timeline, TurnRow, timeline
 from ctx_inspect.core.views.chart import Chart
 from ctx_inspect.core.views.gauge import Gauge
 from ctx_inspect.core.views.timeline import TimelineView
@@ -80,7 +80,7 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
     parts = None
     if newest is not None and newest.context is not None:
         parts = shares(newest.context, request_window(newest), count_by(counter), counter.name, scale.weigh(newest.context.messages))
-    rate = growth([t.window for t in rows.turns])
+    rate = STILL_READING if ledger.partial else growth([t.window for t in rows.turns])
     return Snapshot(
         source,
         ledger,

@@ -32,6 +32,10 @@ SETTINGS = frozenset({MarkKind.MODEL, MarkKind.THINKING, MarkKind.AGENT, MarkKin
 
 TIER_HOW = "rebuilt from the store"
 
+STILL_READING = Unavailable(Why.NOT_YET, "the session is still being read")
+
+FIRST_TURN = Unavailable(Why.NOT_YET, "there is no turn before it")
+
 _FULL, _COMPACTED = Estimated("full", TIER_HOW), Estimated("compacted", TIER_HOW)
 
 
@@ -77,6 +81,7 @@ class Timeline:
         forecast: Turns left until there.
         model: The newest model.
         limits: Of every model that was asked for.
+        partial: Only the newest turns: their numbers are not known yet.
     """
 
     rows: tuple[TurnRow | EventRow, ...]
@@ -87,6 +92,7 @@ class Timeline:
     forecast: Known[int]
     model: Model
     limits: Mapping[Model, Known[Limit]] = field(default_factory=dict[Model, Known[Limit]])
+    partial: bool = False
 
 
 def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tuple[Ledger, Timeline] | None = None) -> Timeline:
@@ -122,7 +128,7 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
         turns = list(before[1].turns[:start])
         rows = list(before[1].rows[: _place(before[1], start)])
         model = next((steps[-1].model for t in reversed(ledger.turns[:start]) if (steps := steps_of(t))), ledger.info.model)
-    previous: Known[int] = turns[-1].window if turns else Unavailable(Why.NOT_YET, "there is no turn before it")
+    previous: Known[int] = turns[-1].window if turns else STILL_READING if ledger.partial else FIRST_TURN
     for turn in ledger.turns[start:]:
         steps = steps_of(turn)
         if steps:
@@ -131,7 +137,9 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
         if model not in limits:
             window_of(model)
         events = tuple(by_turn.get(turn.n, ()))
-        row = TurnRow(turn, window, limits[model], _difference(previous, window), _tier(turn, carried), len(steps), events)
+        row = TurnRow(
+            turn, window, limits[model], _difference(previous, window), _tier(turn, carried, partial=ledger.partial), len(steps), events
+        )
         turns.append(row)
         rows.append(row)
         if events:
@@ -143,8 +151,8 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
     ceiling: Known[int] = newest.threshold
     if isinstance(ceiling, Unavailable) and not isinstance(limit, Unavailable):
         ceiling = Estimated(limit.value.tokens, "the limit")
-    left = forecast([t.window for t in turns], current, ceiling)
-    return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model, limits)
+    left = STILL_READING if ledger.partial else forecast([t.window for t in turns], current, ceiling)
+    return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model, limits, ledger.partial)
 
 
 def _kept(
@@ -233,7 +241,9 @@ def _carried(ledger: Ledger) -> frozenset[str] | None:
     return None if newest is None else frozenset([m.row or m.id for m in newest.messages()])
 
 
-def _tier(turn: Turn, carried: frozenset[str] | None) -> Known[str]:
+def _tier(turn: Turn, carried: frozenset[str] | None, *, partial: bool) -> Known[str]:
+    if partial:
+        return STILL_READING
     if carried is None:
         return Unavailable(Why.NOT_RECORDED, "what the next request carries is not known")
     return _COMPACTED if carried.isdisjoint(turn.ids) else _FULL

@@ -281,6 +281,17 @@ class LinesView(Toned, ScrollView, can_focus=True):
         if changed and not quiet and self.selected is not None:
             self.post_message(self.Selected(self, self.selected))
 
+    @property
+    def above(self) -> int:
+        """Lines on the screen above the cursor."""
+        return self.cursor - int(self.scroll_offset.y)
+
+    def hold(self, above: int) -> None:
+        """Scroll so that the cursor has as many lines above it as it had, though all are counted anew."""
+        if self.cursor >= 0:
+            self.put_top(self.cursor - above)
+            self.reveal()
+
     def reveal(self) -> None:
         """Scroll so that the cursor is seen."""
         top, page = int(self.scroll_offset.y), self.page

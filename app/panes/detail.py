@@ -12,6 +12,7 @@ from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
 from ctx_inspect.core.views.layout import Lines, fit, lay, line_width, pad, rule
+from ctx_inspect.core.views.partial import reading_sheet
 from ctx_inspect.core.views.sheet import Sheet, Span, Tone
 from ctx_inspect.core.views.steps import steps_sheet
 from ctx_inspect.core.views.text import Found, pieces_of, text_sheet
@@ -118,7 +119,8 @@ class DetailPane(Vertical):
             on_ = name == self.tab
             left += [Span(Shown(f"{number} "), Tone.DIM), Span(own(word), Tone.FOCUS if on_ and focused else Tone.TEXT, strong=on_)]
             zones.append(Zone(0, start, 2 + line_width(left), name))
-        right = (Span(Shown(f"turn {self.turn}"), Tone.DIM),) if self.turn is not None else ()
+        numbered = self.turn is not None and not (self.snapshot is not None and self.snapshot.ledger.partial)
+        right = (Span(Shown(f"turn {self.turn}"), Tone.DIM),) if numbered else ()
         return Drawing((fit(rule(left, right, width, Tone.FOCUS if focused else Tone.DIM), width),), tuple(zones))
 
     def _chart(self, width: int) -> Drawing:
@@ -128,6 +130,8 @@ class DetailPane(Vertical):
 
     def show(self, snapshot: Snapshot | None, turn: int | None) -> None:
         """Show a turn; texts of another turn are forgotten."""
+        if snapshot is not None and snapshot is self.snapshot and turn == self.turn:
+            return
         if turn != self.turn or snapshot is None or self.snapshot is None or snapshot.ledger.key != self.snapshot.ledger.key:
             self.forget()
         if self.snapshot is not snapshot:
@@ -162,6 +166,8 @@ class DetailPane(Vertical):
         row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
         if self.snapshot is None or row is None:
             return Sheet((), ())
+        if self.snapshot.ledger.partial and self.tab == "budget":
+            return reading_sheet()
         make: Mapping[str, Callable[[], Sheet]] = {
             "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn), width),  # type: ignore[arg-type]
             "steps": lambda: steps_sheet(row, self.snapshot.ledger.other.get(row.turn.n, ())),  # type: ignore[union-attr]

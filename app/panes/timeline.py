@@ -8,6 +8,7 @@ from ctx_inspect.app.snapshot import Snapshot
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.layout import fit, rule
+from ctx_inspect.core.views.partial import NUMBER
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, rail_legend, turn_of
 from ctx_inspect.widgets.band import Band, Drawing
@@ -61,7 +62,9 @@ class TimelinePane(Vertical):
         focused = self.lines.has_focus
         tone = Tone.FOCUS if focused else Tone.DIM
         left = (Span(own("Timeline"), Tone.FOCUS if focused else Tone.TEXT, strong=True),)
-        right = (Span(counted(len(self.snapshot.timeline.turns), "turn"), Tone.DIM),) if self.snapshot is not None else ()
+        partial = self.snapshot is not None and self.snapshot.ledger.partial
+        words = NUMBER if partial or self.snapshot is None else counted(len(self.snapshot.timeline.turns), "turn")
+        right = (Span(words, Tone.DIM),) if self.snapshot is not None else ()
         return Drawing((fit(rule(left, right, width, tone), width),))
 
     @property
@@ -82,15 +85,21 @@ class TimelinePane(Vertical):
             fresh: It is another session: opened turns and selection start anew.
             turn: Select this one.
         """
-        self.snapshot = snapshot
+        before, self.snapshot = self.snapshot, snapshot
         if snapshot is None:
             self.view = None
             self.lines.show(_nothing, keep=False)
             self.redraw()
             return
-        opened = frozenset() if fresh or self.view is None else self.view.opened
+        opened = frozenset[int]() if fresh or self.view is None else self.view.opened
+        above = self.lines.above
+        numbered = before is not None and not fresh and before.ledger.partial and not snapshot.ledger.partial
+        if before is not None and numbered:
+            opened = self._number(before, snapshot, opened)
         self.view = snapshot.view if not opened else TimelineView(snapshot.timeline, opened, snapshot.ledger.other, snapshot.view.places)
         self.lines.show(self.view.sized, keep=not fresh)
+        if numbered:
+            self.lines.hold(above)
         count = len(snapshot.timeline.turns)
         if turn is not None and count:
             self.select(turn)
@@ -100,6 +109,25 @@ class TimelinePane(Vertical):
         if self.turn == count or fresh:
             self.seen = count
         self.redraw()
+
+    def _number(self, before: Snapshot, after: Snapshot, opened: frozenset[int]) -> frozenset[int]:
+        """Give the turns that were shown ahead of the rest their numbers: the selection stays on its turn, and what is open stays open.
+
+        Returns:
+            The opened turns as they are numbered now.
+        """
+        shown = {turn.id: turn.n for turn in before.ledger.turns}
+        numbers = {shown[turn.id]: turn.n for turn in after.ledger.turns if turn.id in shown}
+        count = len(after.ledger.turns)
+        self.seen = numbers.get(self.seen, count)
+        match self.lines.selected:
+            case TurnKey(n=n):
+                self.lines.selected = TurnKey(numbers.get(n, count))
+            case StepKey(n=n, id=id_):
+                self.lines.selected = StepKey(numbers.get(n, count), id_)
+            case _:
+                pass
+        return frozenset(numbers[n] for n in opened if n in numbers)
 
     def select(self, n: int, quiet: bool = False) -> None:
         """Select a turn; numbers beyond the ends give the first or last, negative ones count from the end."""

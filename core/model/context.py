@@ -181,15 +181,19 @@ class Chain:
         Returns:
             ``None`` where neither is found on the way back from the other: that they share nothing is not said by it.
         """
-        for start, end in ((self, other), (other, self)):
-            keep, node = start.length, start
-            for _ in range(most):
-                if node is end:
-                    return min(keep, end.length)
-                keep = min(keep, node.keep)
-                if node.base is None:
-                    break
-                node = node.base
+        mine, theirs = self, other
+        my_keep, their_keep = self.length, other.length
+        for _ in range(most):  # from both ends in turn: either may be the older one, and they are near each other
+            if mine is other:
+                return min(my_keep, other.length)
+            if theirs is self:
+                return min(their_keep, self.length)
+            if mine.base is None and theirs.base is None:
+                return None
+            if mine.base is not None:
+                my_keep, mine = min(my_keep, mine.keep), mine.base
+            if theirs.base is not None:
+                their_keep, theirs = min(their_keep, theirs.keep), theirs.base
         return None
 
     def __iter__(self) -> Iterator[Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ctx_inspect.core.model import Known, Ledger, Listing, Model, ProblemCode, Raw, Ref, Window
 
@@ -100,6 +100,23 @@ class Source(Protocol):
 
     def window(self, model: Model) -> Window:
         """Tell how the harness treats this model's window, from its own configuration."""
+        ...
+
+
+@runtime_checkable
+class Glances(Protocol):
+    """A source that can tell a session's newest turns before all of it is read; one verb more than :class:`Source`."""
+
+    def glance(self, session: str) -> Ledger | None:
+        """Read the newest turns alone.
+
+        Returns:
+            A ledger with ``partial`` set; ``None`` where opening the session whole is as good.
+
+        Raises:
+            NoSession: It is not (or no longer) there.
+            SourceError: The store cannot be read.
+        """
         ...
 
 

@@ -27,9 +27,9 @@ class Chart:
     """
 
     def __init__(self, line: Timeline, rate: Known[int]) -> None:
-        """Gather the windows."""
+        """Gather the windows; none are drawn before all are known."""
         self.timeline, self.rate = line, rate
-        self.windows = [value_of(t.window) for t in line.turns]
+        self.windows = [] if line.partial else [value_of(t.window) for t in line.turns]
         self.largest = max((w or 0 for w in self.windows), default=0)
         self._columns: dict[int, list[int | None]] = {}
 

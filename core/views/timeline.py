@@ -18,11 +18,15 @@ from ctx_inspect.core.views.events import error_words, event_spans, event_tone, 
 from ctx_inspect.core.views.figures import counted, delta_span, known, share, tokens
 from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_WORDS, RAILS, Rail, meter
 from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
+from ctx_inspect.core.views.partial import NUMBER
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
 from msgspec import Struct
 
 BAR, MORE_BAR = 3, 10
 """Index of the bar's column, and cells that it may grow by."""
+
+LINES_KEPT = 500
+"""Lines that are kept of one width."""
 
 WIDE = 70
 """From this width on the bar has ten cells."""
@@ -180,6 +184,7 @@ class TimelineLines:
             width: Cells.
         """
         self.view, self.width = view, width
+        self._made: dict[int, Line] = {}
         self.bar = 10 if width >= WIDE else 7
         number = max(4, len(str(len(view.timeline.turns))))
         based = not isinstance(view.timeline.limit, Unavailable)
@@ -218,7 +223,15 @@ class TimelineLines:
         return columns_line([Cell((Span(c.title, Tone.DIM),), c.right) for c in self.columns], self.columns, self.chosen, self.width, gap=1)
 
     def line(self, index: int) -> Line:
-        """Return a line."""
+        """Return a line; those that were made last are kept, as each is compared with what follows it on the screen."""
+        line = self._made.get(index)
+        if line is None:
+            if len(self._made) >= LINES_KEPT:
+                self._made.clear()
+            line = self._made[index] = self._make(index)
+        return line
+
+    def _make(self, index: int) -> Line:
         match self.view.at(index):
             case TurnRow() as row:
                 return columns_line(self._turn(row), self.columns, self.chosen, self.width, gap=1)
@@ -234,12 +247,12 @@ class TimelineLines:
         tone = Tone.DIM if turn.inherited else Tone.TEXT
         return [
             Cell((Span(own(" ")), rail_span(row.tier))),
-            Cell((Span(Shown(str(turn.n)), tone),)),
+            Cell((Span(NUMBER if self.view.timeline.partial else Shown(str(turn.n)), tone),)),
             Cell((Span(time_of_day(turn.at), Tone.DIM),)),
             Cell(self._meter(row.window, row.limit)),
             Cell((percent(row.window, row.limit),)),
             Cell((known(row.window, tokens, tone),)),
-            Cell((delta_span(row.delta) if turn.n > 1 else Span(NOTHING),)),
+            Cell((delta_span(row.delta) if turn.n > 1 or self.view.timeline.partial else Span(NOTHING),)),
             Cell((Span(Shown(str(row.steps)), Tone.DIM),)),
             Cell((Span(own(" ")), *((Span(own("copied · "), Tone.DIM),) if turn.inherited else ()), *what(row))),
         ]

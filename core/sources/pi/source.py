@@ -33,6 +33,7 @@ from ctx_inspect.core.sources.pi.find import agent_folder
 from ctx_inspect.core.sources.pi.listing import Glance, glance, info_of, session_files
 from ctx_inspect.core.sources.pi.session import QUIET, SessionFile, id_in_name
 from ctx_inspect.core.sources.pi.sweep import Cursor, Sweep
+from ctx_inspect.core.sources.pi.tail import newest
 from ctx_inspect.core.sources.pi.texts import text_of
 from ctx_inspect.core.sources.pi.trouble import refused
 
@@ -145,6 +146,24 @@ class PiSource:
         return Estimated(f"pi:{id_in_name(Path(name))}", "the file's name in the session header; the file is gone")
 
     # -- opening -----------------------------------------------------------------------------------------
+
+    def glance(self, session: str) -> Ledger | None:
+        """Read the newest turns of a long session from the end of its file (:class:`Glances`).
+
+        Raises:
+            NoSession: It is not (or no longer) there.
+            SourceError: Its file cannot be read.
+        """
+        path = Path(self._path_of(session))
+        held = self._glances.get(str(path))
+        seen = held[1] if held is not None else None
+        if not isinstance(seen, Glance) or seen.header.id != session or seen.header.version < 2:
+            return None
+        try:
+            info = info_of(seen, path, os.stat(path), self._clock(), self._origin(seen))
+        except OSError as error:
+            raise refused(error, path) from None
+        return newest(path, info, seen.header.at if seen.header.parent is not None else None)
 
     def open(self, session: str, prior: Ledger | None = None) -> Ledger:
         """Read a session; with ``prior``, only what was added since.
