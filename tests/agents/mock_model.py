@@ -142,6 +142,18 @@ class MockModel:
         with self._lock:
             return [r for r in self.requests if r.kind == kind and (session is None or r.session == session)]
 
+    def heard(self, scene: str, seconds: float = 30.0) -> None:
+        """Wait until a request of this scene has come.
+
+        Raises:
+            AssertionError: None did.
+        """
+        until = time.monotonic() + seconds
+        while not any(r.scene == scene for r in self.of()):
+            if time.monotonic() > until:
+                raise AssertionError(f"no request of scene {scene} within {seconds} s")
+            time.sleep(0.02)
+
     def receive(self, body: Json, session: str | None) -> tuple[Received, Say | Fail]:
         """Note a request and choose its answer."""
         users = [text_of(m.get("content")) for m in body.get("messages", []) if m.get("role") == "user"]

@@ -16,7 +16,7 @@ from tests.agents.conftest import lock_errors
 from tests.agents.mock_model import Fail, MockModel, Say, Use
 from tests.agents.opencode_agent import OpenCode
 from tests.agents.watch import Watch
-from tests.agents.wire import rebuilt, sent
+from tests.agents.wire import rebuilt, same, sent
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
@@ -41,6 +41,7 @@ def test_sessions(tmp_path: Path, model: MockModel) -> None:
         watch.saw(main, 2)
         agent.prompt(main, "Slowly " + model.scene("slow", Say("word " * 200, pause=0.1)), wait=False)
         watch.saw(main, 3, done=False)
+        model.heard("slow")  # an abort before that would leave a row without a request
         time.sleep(0.7)
         agent.call("POST", f"/session/{main}/abort")
         watch.saw(main, 3)
@@ -133,7 +134,7 @@ def check_requests(watch: Watch, model: MockModel) -> None:
         for request, got in zip(requests, received, strict=True):
             assert request.context is not None
             text = watch.text(id)
-            assert rebuilt(request.context.messages.messages(), text) == sent(got.body), (request.id, got.n)  # type: ignore[arg-type]
+            same(rebuilt(request.context.messages.messages(), text), sent(got.body), f"{request.id} = request {got.n} ({got.scene})")  # type: ignore[arg-type]
             assert value_of(request_window(request)) == got.tokens
             compared.add(got.n)
     assert compared == {r.n for r in model.of() if r.status == 200 and r.scene != "wrong"}, "every one of them was compared"

@@ -18,7 +18,7 @@ from tests.agents.conftest import lock_errors
 from tests.agents.mock_model import Fail, MockModel, Received, Say, Use
 from tests.agents.pi_agent import Pi
 from tests.agents.watch import Watch
-from tests.agents.wire import rebuilt, sent, tool_names
+from tests.agents.wire import rebuilt, same, sent, tool_names
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(400)]
 
@@ -65,6 +65,7 @@ def test_a_session(tmp_path: Path, model: MockModel) -> None:
         watch.saw(key, 2)
         pi.prompt("Slowly " + model.scene("slow", Say("word " * 200, pause=0.1)), wait=False)
         watch.saw(key, 3, done=False)
+        model.heard("slow")
         time.sleep(0.5)
         pi.command("abort")
         watch.saw(key, 3)
@@ -155,7 +156,8 @@ def check_requests(watch: Watch, model: MockModel, files: dict[str, Path]) -> No
             assert request.context is not None
             compared.add(received.n)
             text = watch.text(id)
-            assert rebuilt(request.context.messages.messages(), text) == sent(received.body), (request.id, received.n)  # type: ignore[arg-type]
+            where = f"{request.id} = request {received.n} ({received.scene})"
+            same(rebuilt(request.context.messages.messages(), text), sent(received.body), where)  # type: ignore[arg-type]
             assert (value_of(request.usage) is not None) == (received.tokens is not None), request.id
             if received.tokens is not None:
                 assert value_of(request_window(request)) == received.tokens

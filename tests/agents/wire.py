@@ -73,3 +73,16 @@ def _read(ref: Ref | None, text: Text) -> str:
     known = text(ref, MUCH)
     assert not isinstance(known, Unavailable), f"{ref} cannot be read: {known.note}"
     return str(known.value)
+
+
+def same(ours: list[Plain], theirs: list[Plain], where: str) -> None:
+    """Compare two conversations.
+
+    Raises:
+        AssertionError: They differ; it names the first message that does, and no more.
+    """
+    for n, (a, b) in enumerate(zip(ours, theirs, strict=False)):
+        assert a == b, f"{where}: message {n} was rebuilt as {str(a)[:600]}, sent was {str(b)[:600]}"
+    assert len(ours) == len(theirs), (
+        f"{where}: {len(ours)} messages were rebuilt, {len(theirs)} sent; next {str((ours + theirs)[-1])[:300]}"
+    )
