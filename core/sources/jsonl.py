@@ -140,10 +140,22 @@ class Reader(Generic[V]):
         """
         self._decode = decode
         self._max = max_line
-        self.position = Position()
+        self._position = Position()
+        self._passed: tuple[int, int] | None = None
         self.faults: list[Fault] = []
         self.open_faults: list[Fault] = []
         self.unended = False
+
+    @property
+    def position(self) -> Position:
+        """Where the next read goes on; made of the line that was passed last only when it is asked for."""
+        if self._passed is not None:
+            self.position = Position(*self._passed)
+        return self._position
+
+    @position.setter
+    def position(self, position: Position) -> None:
+        self._position, self._passed = position, None
 
     def read(self, fd: int, start: Position, *, final: bool) -> Iterator[Record[V]]:
         """Read what follows ``start``.
@@ -163,37 +175,37 @@ class Reader(Generic[V]):
                 if not final:
                     break
             settled = line.ended
-            after = Position(line.offset + line.length + 1, line.number + 1) if settled else Position(line.offset, line.number)
+            after = (line.offset + line.length + 1, line.number + 1) if settled else (line.offset, line.number)
             if not line.whole:
                 self._give_up(waiting)
                 (self.faults if settled else self.open_faults).append(Fault(line.number, False, f"longer than {self._max >> 20} MB"))
-                self.position = after
+                self._passed = after
                 continue
             try:
                 value = self._decode(line.data)
             except RecursionError:
                 self._give_up(waiting)
                 (self.faults if settled else self.open_faults).append(Fault(line.number, False, "nested too deeply"))
-                self.position = after
+                self._passed = after
                 continue
             except _BROKEN:
                 pass
             else:
                 if waiting:
                     self._give_up(waiting)
-                self.position = after
+                self._passed = after
                 yield Record(value, line.number, line.offset, line.length, settled)
                 continue
             if not line.data.strip(b" \t\r\0"):
                 if b"\0" in line.data:
                     (self.faults if settled else self.open_faults).append(Fault(line.number, True, "padding of NUL bytes skipped"))
                 if not waiting:
-                    self.position = after
+                    self._passed = after
                 continue
             values, what = self._mend(line.data)
             if values:
                 self._give_up(waiting)
-                self.position = after
+                self._passed = after
                 if what:
                     (self.faults if settled else self.open_faults).append(Fault(line.number, True, what))
                 for value in values:
@@ -206,7 +218,7 @@ class Reader(Generic[V]):
                 self._give_up(waiting[:first])
                 run = waiting[first:]
                 waiting = []
-                self.position = after
+                self._passed = after
                 what = f"a record over {len(run)} lines, {run[0].number} to {line.number}, put together"
                 (self.faults if settled else self.open_faults).append(Fault(run[0].number, True, what))
                 yield Record(value, run[0].number, run[0].offset, line.offset + line.length - run[0].offset, settled)

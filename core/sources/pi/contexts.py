@@ -34,6 +34,7 @@ class Contexts:
         """Start without knowing which generations of Pi wrote the session."""
         self._items: dict[tuple[int, Model, Raw | None], tuple[SystemState, tuple[Item, ...]]] = {}
         self._modern = False
+        self._last: tuple[SystemState, Model, Raw | None, tuple[Item, ...]] | None = None
 
     def make(self, system: SystemState, chain: Chain, model: Model, level: Raw | None, *, modern: bool | None) -> Context:
         """Make a context.
@@ -54,10 +55,14 @@ class Contexts:
         return Context(self._with_settings(system, model, level), chain, _KNOWN)
 
     def _with_settings(self, system: SystemState, model: Model, level: Raw | None) -> tuple[Item, ...]:
+        last = self._last
+        if last is not None and last[0] is system and last[1] is model and last[2] == level:
+            return last[3]
         key = (id(system), model, level)
         held = self._items.get(key)
         if held is None or held[0] is not system:
             held = self._items[key] = (system, (*system.items, *self._settings(model, level)))
+        self._last = (system, model, level, held[1])
         return held[1]
 
     def _settings(self, model: Model, level: Raw | None) -> tuple[Item, ...]:

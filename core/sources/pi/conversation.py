@@ -8,7 +8,7 @@ result gets one made up. What depends on the wire dialect alone (ids, image carr
 
 from __future__ import annotations
 
-from ctx_inspect.core.model import Chain, ChainBuilder, Message, Model, Part, PartKind, Ref, Role, Synthetic
+from ctx_inspect.core.model import Chain, ChainBuilder, Message, Model, Part, PartKind, Ref, Role, Synthetic, replace
 from ctx_inspect.core.sources.pi.classes import USER_AUTHORED, Row
 from ctx_inspect.core.sources.pi.entries import Entry
 from ctx_inspect.core.sources.pi.formats import NO_RESULT
@@ -219,7 +219,7 @@ def _message(entry: Entry, edit: Entry | None, bare: bool, session: str) -> Mess
         notes = edit.notes
         if entry.row is Row.RESULT and entry.notes:
             first = entry.notes[0]
-            notes = tuple(n._replace(call=first.call, name=first.name if n.kind is PartKind.RESULT else None) for n in edit.alt)
+            notes = tuple(replace(n, call=first.call, name=first.name if n.kind is PartKind.RESULT else None) for n in edit.alt)
     if entry.row is Row.ASSISTANT:
         said = tuple(n for n in notes if n.kind is not PartKind.REASONING)
         if bare and len(said) < len(notes):

@@ -12,9 +12,10 @@ from ctx_inspect.core.sources.pi.classes import Row, classify
 from ctx_inspect.core.sources.pi.errors import error_class
 from ctx_inspect.core.sources.pi.formats import BRANCH_FRAME, COMPACTION_FRAME, DROPPED_STOPS, FINISH, bash_text
 from ctx_inspect.core.sources.pi.parts import Note, notes_of, result_notes, utf8
-from ctx_inspect.core.sources.pi.records import Body, Content, Figures, Line, content_of, count, millis, takes_out
+from ctx_inspect.core.sources.pi.records import Body, Content, Figures, Line, Number, content_of, count, millis, takes_out
 
 NO_MODEL = Model(None, None)
+_PROVIDER, _CALL = Witness.PROVIDER, PartKind.CALL
 _FAILED = Unavailable(Why.NOT_REPORTED, "the request failed before usage was reported")
 
 
@@ -113,15 +114,20 @@ def model_of(provider: str | None, id: str | None) -> Model:
     return Model(None if provider is None else Raw(provider), None if id is None else Raw(id))
 
 
+def _whole(number: Number) -> int | None:
+    """Return :func:`count` of a number; this is the quick way for what it nearly always is."""
+    return number if type(number) is int and 0 <= number < 1_000_000_000 else count(number)
+
+
 def usage_of(figures: Figures | None, failed: bool = False) -> Known[Usage]:
     """Return recorded usage; a failed row's zeros are no report."""
     if figures is None:
         return NO_USAGE
-    input, output = count(figures.input), count(figures.output)
-    read, write = count(figures.cache_read), count(figures.cache_write)
+    input, output, read, write = _whole(figures.input), _whole(figures.output), _whole(figures.cache_read), _whole(figures.cache_write)
     if failed and not (input or output or read or write):
         return _FAILED
-    return Confirmed(Usage(input, output, count(figures.reasoning), read, write), Witness.PROVIDER)
+    reasoning = figures.reasoning
+    return Confirmed(Usage(input, output, None if reasoning is None else count(reasoning), read, write), _PROVIDER)
 
 
 def _answer(body: Body) -> Answer:
@@ -162,14 +168,14 @@ def entry_of(line: Line, number: int, offset: int, length: int, again: int = 0) 
         again: How often its id occurred before in this file.
     """
     body = line.message if line.type == "message" else None
-    row = classify(line.type, body.role if body else "")
+    row = classify(line.type, body.role if body is not None else "")
     at = millis(line.timestamp) or 0
     entry = Entry(line.id or f"line-{number}", line.parent_id, row, at, at, number, offset, length, again)
     if body is None:
         _other(entry, line)
         return entry
-    stamp = count(body.timestamp)
-    if stamp is not None and stamp > 1_000_000_000_000:  # version 1 files hold small numbers
+    stamp = body.timestamp if type(body.timestamp) is int else count(body.timestamp)
+    if stamp is not None and 1_000_000_000_000 < stamp < 1_000_000_000_000_000:  # version 1 files hold small numbers
         entry.began = stamp
     if row is Row.RESULT:
         entry.call = body.tool_call_id

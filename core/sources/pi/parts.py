@@ -1,17 +1,16 @@
 """Parts of messages: what is noted of them while a line is decoded, and the model's parts made of that later.
 
-Text is measured and let go at once. A note is a plain tuple, because a session has hundreds of thousands of them.
+Text is measured and let go at once. A note is small, because a session has hundreds of thousands of them.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 from ctx_inspect.core.model import Part, PartKind, Raw, Ref
 from ctx_inspect.core.sources.pi.records import Block, Content
 
 
-class Note(NamedTuple):
+class Note(msgspec.Struct, frozen=True, gc=False):
     """What is noted of one part.
 
     Attributes:
@@ -43,6 +42,9 @@ def _place(base: str, index: int) -> str:
     return _PLACES[base][index] if index < 32 else f"{base}/{index}"
 
 
+_TEXT, _CALL = PartKind.TEXT, PartKind.CALL  # looked up once: an enumeration's members cost a search each
+
+
 def notes_of(content: Content, base: str = "content", *, blank: bool = True) -> tuple[Note, ...]:
     """Note the parts of a content; ``blank`` false leaves out texts of nothing but space, as Pi does with an assistant's."""
     if content is None:
@@ -50,15 +52,16 @@ def notes_of(content: Content, base: str = "content", *, blank: bool = True) -> 
     if isinstance(content, str):
         return (Note(PartKind.TEXT, base, utf8(content)),) if content else ()
     notes: list[Note] = []
+    places = _PLACES[base]
     for i, block in enumerate(content):
         kind = block.type
         if kind == "text":
             text = block.text
             if text and (blank or not text.isspace()):
-                notes.append(Note(PartKind.TEXT, _place(base, i), utf8(text)))
+                notes.append(Note(_TEXT, places[i] if i < 32 else f"{base}/{i}", len(text) if text.isascii() else utf8(text)))
         elif kind == "toolCall":
             size = memoryview(block.arguments).nbytes or 2
-            notes.append(Note(PartKind.CALL, _place(base, i), size, block.name, block.id))
+            notes.append(Note(_CALL, places[i] if i < 32 else f"{base}/{i}", size, block.name, block.id))
         elif kind == "thinking":
             if _kept_thinking(block):
                 notes.append(Note(PartKind.REASONING, _place(base, i), utf8(block.thinking or "")))
@@ -91,9 +94,17 @@ def part_of(note: Note, key: str, session: str, row: str) -> Part:
         session: Session id.
         row: Entry id.
     """
-    kind, place, size, name, call, mime = note
-    ref = Ref(session, row, place)
-    return Part(kind, f"{key}/{place}", size, None if name is None else Raw(name), call, None, None if mime is None else Raw(mime), ref)
+    place, name, mime = note.place, note.name, note.mime
+    return Part(
+        note.kind,
+        f"{key}/{place}",
+        note.size,
+        None if name is None else Raw(name),
+        note.call,
+        None,
+        None if mime is None else Raw(mime),
+        Ref(session, row, place),
+    )
 
 
 def _kept_thinking(block: Block) -> bool:

@@ -6,6 +6,9 @@ from ctx_inspect.core.sources.pi.classes import Row
 from ctx_inspect.core.sources.pi.entries import Entry
 from ctx_inspect.core.sources.pi.system import NO_SYSTEM, SystemState
 
+PROMPTS = frozenset({Row.SYSTEM, Row.COMPACTION, Row.EDIT})
+"""Rows that change what the system prompt is."""
+
 
 class Prompt:
     """Folds system messages along a path: a compaction starts over with its own, an edit can take one out."""

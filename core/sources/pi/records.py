@@ -197,6 +197,6 @@ def millis(stamp: datetime | None) -> int | None:
     if stamp is None:
         return None
     try:
-        return round((stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp() * 1000)
+        return round((stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         return None

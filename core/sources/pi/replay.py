@@ -6,29 +6,15 @@ thousand entries takes longer than reading it.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import RLock
 
 from ctx_inspect.core.model import Chain
+from ctx_inspect.core.sources.late import LateChain
 from ctx_inspect.core.sources.pi.conversation import Conversation, Target
 from ctx_inspect.core.sources.pi.entries import Entry
-
-
-class LateChain(Chain):
-    """A chain whose content is made at the first look at it; any thread may look."""
-
-    __slots__ = ("_replay",)
-
-    def __init__(self, replay: Replay) -> None:
-        """Belong to a replay, which knows what to fill in. Nothing of the chain is set yet."""
-        self._replay = replay
-
-    def __getattr__(self, name: str) -> object:
-        """Make the content: reached only while it is not there."""
-        if name not in ("base", "keep", "add", "length"):
-            raise AttributeError(name)
-        self._replay.run()
-        return object.__getattribute__(self, name)
 
 
 class Replay:
@@ -40,25 +26,20 @@ class Replay:
         self._parent = parent
         self._lock: AbstractContextManager[bool] = parent._lock if parent else RLock()
         self._conversation: Conversation | None = None if parent else Conversation(session)
-        self._waiting: list[Entry | Replay | tuple[LateChain, Target | None]] = []
-
-    def feed(self, entry: Entry) -> None:
-        """Note the next entry."""
-        with self._lock:
-            self._waiting.append(entry)
+        self._waiting: deque[Entry | Replay | tuple[LateChain, Target | None]] = deque()
+        self.feed: Callable[[Entry], None] = self._waiting.append
+        """Note the next entry. Needs no lock: a deque takes at one end while it gives at the other."""
 
     def take(self, target: Target | None) -> Chain:
         """Return the list as it would be sent here; it is made later."""
         chain = LateChain(self)
-        with self._lock:
-            self._waiting.append((chain, target))
+        self._waiting.append((chain, target))
         return chain
 
     def branch(self) -> Replay:
         """Return a replay of a branch that hangs off here."""
         other = Replay(self._session, self)
-        with self._lock:
-            self._waiting.append(other)
+        self._waiting.append(other)
         return other
 
     def run(self) -> None:
@@ -71,8 +52,9 @@ class Replay:
             self._play(self._conversation)
 
     def _play(self, conversation: Conversation) -> None:
-        waiting, self._waiting = self._waiting, []
-        for step in waiting:
+        waiting = self._waiting
+        while waiting:
+            step = waiting.popleft()
             if isinstance(step, Entry):
                 conversation.feed(step)
             elif isinstance(step, Replay):

@@ -169,7 +169,8 @@ class SessionFile:
             self._unknown += 1
             return None
         again = 0
-        if line.id is not None and line.id in self._entries and self._entries[line.id].line != record.line:
+        earlier = self._entries.get(line.id) if line.id is not None else None
+        if line.id is not None and earlier is not None and earlier.line != record.line:
             again = self._repeats[line.id] = self._repeats.get(line.id, 0) + 1
         entry = entry_of(line, record.line, record.offset, record.length, again)
         if old:
@@ -181,7 +182,8 @@ class SessionFile:
             self._records.append(entry.id)
         if entry.row is Row.UNKNOWN and record.settled:
             self._unknown += 1
-        earlier = self._entries.get(entry.id)
+        if old:
+            earlier = self._entries.get(entry.id)
         if earlier is not None:  # rows that repeat while a response streams: the last counts, the first time stays
             entry.at, entry.began = earlier.at or entry.at, earlier.began or entry.began
             self._walk = None
@@ -234,7 +236,12 @@ class SessionFile:
                 coming.setdefault(max(left.returned, place + 1), []).append((left, fork))
         self._leave(tree, -1, walk, turns)
         before = 0
-        for place, entry in enumerate(tree.path):
+        if not lost and not tree.left:
+            for entry in tree.path:
+                if entry.row is Row.BRANCH:
+                    _mark_return(walk, entry, (), turns)
+                walk.feed(entry)
+        for place, entry in enumerate(tree.path) if lost or tree.left else ():
             if lost and any(before < line < entry.line for line in lost):
                 walk.gap()
             before = entry.line

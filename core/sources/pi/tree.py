@@ -51,6 +51,8 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
         entries: Each id once, in file order.
         lost: Numbers of unreadable lines, ascending.
     """
+    if not lost and _straight(entries):
+        return Tree(tuple(entries), {}, {})
     known = {e.id: e for e in entries}
     lines = [e.line for e in entries] if lost else []
     hung: dict[str, str | None] = {}  # parents that are not as recorded
@@ -80,6 +82,16 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
             if root.id not in seen:
                 left.setdefault(place, []).append(_left(root, children, written))
     return Tree(tuple(path), children, left)
+
+
+def _straight(entries: Sequence[Entry]) -> bool:
+    """Tell whether each entry hangs off the one written before it, as in most sessions."""
+    before: str | None = None
+    for entry in entries:
+        if entry.parent != before:
+            return False
+        before = entry.id
+    return True
 
 
 def _before_gap(entries: Sequence[Entry], lines: Sequence[int], lost: Sequence[int], place: int) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ctx_inspect.core.model import Confirmed, Context, HiddenTurn, Mark, MarkKind, Model, PartKind, Purpose, Raw, Ref, Request, Turn
 from ctx_inspect.core.model.evidence import Known, Unavailable, Why
@@ -11,24 +10,27 @@ from ctx_inspect.core.model.ledger import NO_FIGURE, NO_LIMIT
 from ctx_inspect.core.sources.pi.classes import ENDS_RUN, USER_AUTHORED, Row
 from ctx_inspect.core.sources.pi.contexts import Contexts
 from ctx_inspect.core.sources.pi.entries import NO_MODEL, Entry
-from ctx_inspect.core.sources.pi.prompt import Prompt
+from ctx_inspect.core.sources.pi.prompt import PROMPTS, Prompt
 from ctx_inspect.core.sources.pi.replay import Replay
 from ctx_inspect.core.sources.pi.system import changes_of
+
+_ASSISTANT, _RESULT = Row.ASSISTANT, Row.RESULT
+_PRIMARY, _CALL, _TEXT = Purpose.PRIMARY, PartKind.CALL, PartKind.TEXT
 
 ONE_ATTEMPT = Unavailable(Why.NOT_RECORDED, "Pi stores a retry as a row of its own; re-sends within a row leave no record")
 
 
-@dataclass(slots=True)
 class _Draft:
-    """A turn that may still get rows."""
+    """A turn that may still get rows; ``made`` is what it was when it was last asked for."""
 
-    ids: list[str]
-    at: int
-    inherited: bool
-    input: list[Ref] = field(default_factory=list[Ref])
-    requests: list[Request] = field(default_factory=list[Request])
-    steps: int = 0
-    made: Turn | None = None
+    __slots__ = ("at", "ids", "inherited", "input", "made", "requests", "steps")
+
+    def __init__(self, ids: list[str], at: int, inherited: bool, input: list[Ref]) -> None:
+        """Start without rows."""
+        self.ids, self.at, self.inherited, self.input = ids, at, inherited, input
+        self.requests: list[Request] = []
+        self.steps = 0
+        self.made: Turn | None = None
 
 
 class Walk:
@@ -47,7 +49,7 @@ class Walk:
         self._replay: Replay = parent._replay.branch() if parent else Replay(session)
         self._prompt: Prompt = parent._prompt.copy() if parent else Prompt(session)
         self._drafts: list[_Draft] = []
-        self._before = _Draft([], 0, False)
+        self._before = _Draft([], 0, False, [])
         self.marks: list[Mark] = []
         self.other: dict[int, list[Request]] = {}
         self._last: str | None = None  # newest request
@@ -71,9 +73,9 @@ class Walk:
                 self._forked = True
                 self.mark(MarkKind.FORK, self._born)
         row = entry.row
-        if row is Row.ASSISTANT:
+        if row is _ASSISTANT:
             self._step(entry)
-        elif row is Row.RESULT:
+        elif row is _RESULT:
             pass
         elif row in USER_AUTHORED:
             self._open(entry)
@@ -85,7 +87,8 @@ class Walk:
             self._note(entry)
         if row in ENDS_RUN:
             self._run = False
-        self._prompt.feed(entry)
+        if row in PROMPTS:
+            self._prompt.feed(entry)
         self._replay.feed(entry)
 
     def inherited(self, entry: Entry) -> bool:
@@ -99,14 +102,14 @@ class Walk:
     # -- rows --------------------------------------------------------------------------------------------
 
     def _open(self, entry: Entry) -> None:
-        refs = [Ref(self._session, entry.id, n.place) for n in entry.notes if n.kind is PartKind.TEXT]
+        refs = [Ref(self._session, entry.id, n.place) for n in entry.notes if n.kind is _TEXT]
         if self._run:
             draft = self._drafts[-1]
             draft.ids.append(entry.id)
             draft.input += refs
             draft.made = None
         else:
-            self._drafts.append(_Draft([entry.id], entry.began, self.inherited(entry), refs))
+            self._drafts.append(_Draft([entry.id], entry.began, self._born is not None and self.inherited(entry), refs))
         self._run = True
 
     def _step(self, entry: Entry) -> None:
@@ -118,8 +121,8 @@ class Walk:
             self.level = answer.level
         chain = self._replay.take((answer.model, answer.api))
         context = self._contexts.make(self._prompt.state, chain, answer.model, self.level, modern=answer.modern)
-        said = entry.first(PartKind.TEXT)
-        self._add(entry, call=True, purpose=Purpose.PRIMARY, place=said.place if said else "content", context=context)
+        said = entry.first(_TEXT)
+        self._add(entry, call=True, purpose=_PRIMARY, place=said.place if said else "content", context=context)
 
     def _add(self, entry: Entry, *, call: bool, purpose: Purpose, place: str, context: Context | None = None) -> None:
         draft = self._drafts[-1] if self._drafts else self._before
@@ -131,7 +134,7 @@ class Walk:
         if answer is None:
             request = Request(entry.id, entry.began, purpose, step, call, entry.at, inherited=self.inherited(entry), ref=ref)
         else:
-            tools = tuple(Raw(n.name or "") for n in entry.notes if n.kind is PartKind.CALL)
+            tools = tuple([Raw(n.name or "") for n in entry.notes if n.kind is _CALL])
             request = Request(
                 entry.id,
                 entry.began,
