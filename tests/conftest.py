@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ctx_inspect.core.text import tokens
 
 from tests.builders.opencode import OPEN
 
@@ -49,6 +50,13 @@ def _away_from_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
         monkeypatch.setenv(name, str(home / below))
     for name in AGENT_VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_optional_counter(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count as where nothing optional is installed, so that expected numbers hold everywhere."""
+    if request.node.get_closest_marker("counter") is None:
+        monkeypatch.setattr(tokens, "_has_toktok", lambda: False)
 
 
 @pytest.fixture(autouse=True)

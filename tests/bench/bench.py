@@ -41,8 +41,9 @@ class Bench:
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """An environment without the stores of whoever runs this."""
-        kept = {k: v for k, v in os.environ.items() if k not in AGENT_VARIABLES and not k.startswith(("XDG_", "CTX_INSPECT", "TEXTUAL"))}
+        """An environment without the stores and settings of whoever runs this."""
+        ours = ("XDG_", "CTX_INSPECT", "TEXTUAL", "PYTHON")  # PYTHONDONTWRITEBYTECODE: each start would compile everything anew
+        kept = {k: v for k, v in os.environ.items() if k not in AGENT_VARIABLES and not k.startswith(ours)}
         return {**kept, "HOME": str(self.home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
 
     @cached_property

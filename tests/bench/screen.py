@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.bench.bench import TITLE, Bench, percentile
@@ -29,9 +31,17 @@ def _shows(n: int) -> object:
     return lambda screen: bool(wanted.intersection(screen.replace("│", " ").replace("▌", " ").split()))
 
 
-def _turns_of(path: Path) -> int:
+def _in_timeline(tokens: str, screen: str) -> bool:
+    """Whether a row of the timeline (not the head or gauge) holds these tokens."""
+    return any(tokens in line.split("│")[0].split() for line in screen.splitlines()[4:])
+
+
+def _newest_tokens(path: Path) -> str:
+    """Return how a timeline writes the window of the newest turn of a Pi session; older turns near it have others."""
     with path.open("rb") as file:
-        return sum(1 for line in file if b'"role":"user"' in line[:400])
+        file.seek(-65536, os.SEEK_END)
+        usages = re.findall(rb'"usage":\{"input":(\d+),"output":\d+,"cacheRead":(\d+)', file.read())
+    return f"{sum(map(int, usages[-1])) / 1000:.1f}k"
 
 
 def _bare(bench: Bench) -> Terminal:
@@ -50,17 +60,22 @@ def _bare_frame(bench: Bench) -> float:
 def first(bench: Bench) -> Iterator[Result]:
     """From the start of the process to the frame that holds the session's title."""
     for name, source in (("OpenCode 4 GB", bench.opencode[0]), ("Pi 200 MB", bench.pi)):
-        paint, title, last, bare = [], [], [], []
+        paint, title, last, all_of_it, bare = [], [], [], [], []
         for n in range(6):
             with _open(bench, source) as t:
                 painted = t.when(lambda screen: bool(screen.strip()), what="anything")
                 titled = t.when(_titled, what="the title")
-                newest = t.when(_shows(_turns_of(source)), what="the last turn") if source is bench.pi else 0.0
+                newest = whole = 0.0
+                if source is bench.pi:
+                    tokens = _newest_tokens(source)
+                    newest = t.when(partial(_in_timeline, tokens), what=f"the newest turn ({tokens})")
+                    whole = t.when(lambda screen: bool(re.search(r"[\d,]{3,} turns", screen)), what="the number of turns")
             limit = _bare_frame(bench)
             if n:  # the first one fills caches
                 paint.append((painted - t.began) * 1000)
                 title.append((titled - t.began) * 1000)
                 last.append((newest - painted) * 1000)
+                all_of_it.append((whole - painted) * 1000)
                 bare.append(limit)
         limit = statistics.median(bare)
         yield Result(
@@ -80,6 +95,15 @@ def first(bench: Bench) -> Iterator[Result]:
                 "first frame of a bare list",
                 budget=200,
                 note="from the first paint to the newest turn",
+                floor=60,
+            )
+            yield Result(
+                "all of a Pi session of 200 MB on the screen",
+                statistics.median(all_of_it),
+                limit,
+                "first frame of a bare list",
+                budget=800,
+                note="from the first paint to the number of its turns",
                 floor=60,
             )
 

@@ -92,6 +92,7 @@ def test_counting_by_a_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tokens.pick().name == "o200k_base"
 
 
+@pytest.mark.counter
 def test_toktok_counts_the_same_way() -> None:
     pytest.importorskip("toktok")
     counter = tokens.ToktokCounter()
