@@ -19,7 +19,9 @@ from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
+from ctx_inspect.core.sources.alone import alone
 from ctx_inspect.core.sources.base import SourceError
+from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -33,53 +35,12 @@ WAIT = 1.0
 DEADLINE = 20.0
 """Seconds after which a read is stopped."""
 
+MOST_NAMED = 200
+"""Problems of one read that are named one by one."""
+
 _AGAIN = 0.01
 _STEPS = 20_000
 _OK, _DENY = 0, 1
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What ``stat`` tells of a database and its ``-wal``; equal stamps mean that nothing was written.
-
-    Attributes:
-        db: (device, inode, size, mtime in ns) of the database; ``None`` where it is gone.
-        wal: The same of its ``-wal``.
-        journal: Whether a rollback journal lies beside it.
-    """
-
-    db: tuple[int, int, int, int] | None
-    wal: tuple[int, int, int, int] | None
-    journal: bool = False
-
-    @property
-    def file(self) -> tuple[int, int] | None:
-        """Device and inode: another file took its place where they change."""
-        return self.db[:2] if self.db else None
-
-    @property
-    def rows_in_wal(self) -> bool:
-        """Whether there is a ``-wal`` that may hold rows."""
-        return self.wal is not None and self.wal[2] > 0
-
-
-def stamp(path: Path) -> Stamp:
-    """Look at a database without opening it (a few µs)."""
-    return Stamp(_stat(path), _stat(beside(path, "-wal")), os.path.lexists(beside(path, "-journal")))
-
-
-def beside(path: Path, ending: str) -> Path:
-    """Return a side file of a database: it lies beside the file that a link points to."""
-    real = Path(os.path.realpath(path)) if path.is_symlink() else path
-    return real.with_name(real.name + ending)
-
-
-def _stat(path: Path) -> tuple[int, int, int, int] | None:
-    try:
-        s = path.stat()
-    except (OSError, ValueError):
-        return None
-    return s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +69,19 @@ class Reader:
 
     path: Path
     connection: sqlite3.Connection
-    problems: list[Problem] = field(default_factory=list[Problem])
+    noted: int = 0
+    """How often something could not be read."""
+    _found: dict[Problem, None] = field(default_factory=dict[Problem, None])
+    _more: int = 0
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read: each once, and of very many only the first ones and how many more there are."""
+        found = list(self._found)
+        if self._more:
+            words = f"{self._more:,} more that cannot be read are not named one by one."
+            found.append(Problem(Raw(str(self.path)), ProblemCode.UNREADABLE_RECORD, words))
+        return found
 
     def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> Iterator[Row]:
         """Yield the rows of a query.
@@ -148,9 +121,14 @@ class Reader:
 
     def note(self, code: ProblemCode, message: str) -> None:
         """Record something that could not be read; the same words are recorded once."""
+        self.noted += 1
         problem = Problem(Raw(str(self.path)), code, message)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        if problem in self._found:
+            return
+        if len(self._found) < MOST_NAMED:
+            self._found[problem] = None
+        else:
+            self._more += 1
 
     def _known(self, error: sqlite3.Error) -> Exception:
         code = getattr(error, "sqlite_errorcode", None)
@@ -257,6 +235,13 @@ def _unreadable(error: OSError, path: Path) -> SourceError:
 
 
 def _once(path: Path, work: Callable[[Reader], T], tables: Collection[str], mode: str, limit: int, wait: float, deadline: float) -> Read[T]:
+    with alone(path):
+        return _read_once(path, work, tables, mode, limit, wait, deadline)
+
+
+def _read_once(
+    path: Path, work: Callable[[Reader], T], tables: Collection[str], mode: str, limit: int, wait: float, deadline: float
+) -> Read[T]:
     # realpath: side files lie beside the file that a link points to
     uri = f"{Path(os.path.realpath(path)).as_uri()}?mode=ro" + ("&immutable=1" if mode == "immutable=1" else "")
     wal = beside(path, "-wal") if mode == "mode=ro" and _keeps_wal(path) else None
@@ -342,6 +327,11 @@ def is_sqlite(path: Path) -> bool:
 
 
 def _head(path: Path, size: int) -> bytes:
+    with alone(path):
+        return _first_bytes(path, size)
+
+
+def _first_bytes(path: Path, size: int) -> bytes:
     try:
         # O_NONBLOCK: opening a pipe must not wait for a writer
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -15,7 +15,8 @@ import pytest
 from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources import sqlite as guarded
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.sqlite import Damaged, Read, Reader, TooLarge, is_sqlite, read, stamp
+from ctx_inspect.core.sources.sqlite import Damaged, Read, Reader, TooLarge, is_sqlite, read
+from ctx_inspect.core.sources.stamps import stamp
 
 from tests.conftest import ROOT
 
@@ -240,7 +241,9 @@ def test_what_is_no_database_is_refused_in_words(tmp_path: Path, build: Callable
 def as_nobody(folder: Path, code: str) -> str:
     """Run a piece of code as a user without rights (this one, where it is not root) and return what it prints."""
     prelude = f"import os, sys; sys.path.insert(0, {str(ROOT / '.typing')!r})\n" + (
-        "import urllib.parse, ctx_inspect.core.sources.opencode\nos.setgroups([]); os.setgid(65534); os.setuid(65534)\n" if os.geteuid() == 0 else ""
+        "import urllib.parse, ctx_inspect.core.sources.opencode\nos.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        if os.geteuid() == 0
+        else ""
     )
     done = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, cwd=folder, timeout=60)
     assert done.returncode == 0, done.stderr
