@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from ctx_inspect.app.snapshot import Snapshot, compose
+from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.live import Live, LiveEvent
 from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
 from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceError
-from ctx_inspect.core.views.sessions import pick
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
 
@@ -137,12 +137,8 @@ class Desk:
         self.infos.clear()
         self.sources.clear()
         by_key = {_key(s): s for s in self.live.sources}
-        for where, listing in self.listings.items():
-            for info in listing.sessions:
-                known = self.infos.get(info.key)
-                if known is None or (known.updated or 0) < (info.updated or 0):
-                    self.infos[info.key] = info
-                    self.sources[info.key] = by_key[where]
+        for key, (source, info) in merged((by_key[where], listing.sessions) for where, listing in self.listings.items()).items():
+            self.infos[key], self.sources[key] = info, source
 
     @property
     def complete(self) -> bool:

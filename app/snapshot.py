@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ctx_inspect.core.budget import Count, Sent, Shares, growth, request_window, sent, shares, steps_of
+from ctx_inspect.core.budget import Sent, growth, request_window, sent, steps_of
 from ctx_inspect.core.measure import calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Model, Request, Unavailable, Window
+from ctx_inspect.core.shares import Count, Shares, shares
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.tokens import BytesCounter
 from ctx_inspect.core.timeline import STILL_READING, Timeline, TurnRow, timeline
@@ -70,7 +71,7 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
 
     def window_for(model: Model) -> Window:
         if model not in windows:
-            windows[model] = source.window(model)
+            windows[model] = source.window(model, ledger.info.id)
         return windows[model]
 
     rows = timeline(ledger, window_for, None if before is None else (before.ledger, before.timeline))

@@ -6,28 +6,26 @@ figure and never mixed with it (spec page 1, "window").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from operator import is_
 from statistics import median
 
 from ctx_inspect.core.model import (
-    Category,
     Confirmed,
-    Context,
     Estimated,
     Known,
     Ledger,
     LimitClaim,
-    PartKind,
     Purpose,
     Request,
     Turn,
     Unavailable,
     Why,
+    Window,
     value_of,
 )
-from ctx_inspect.core.weights import UNKNOWN, Weights
+from ctx_inspect.core.model.limits import RANK_HARNESS
 
 BELIEVED = range(20_000, 3_000_001)
 """Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (field report 23)."""
@@ -57,38 +55,69 @@ def limit_of(claims: Sequence[LimitClaim]) -> Known[Limit]:
     Args:
         claims: All that is said of the model, in any order; of one rank the first counts.
     """
-    doubted: LimitClaim | None = None
-    for claim in sorted(claims, key=lambda c: c.rank):
-        match claim.tokens:
-            case Confirmed(value=tokens, by=by) if tokens in BELIEVED:
-                return Confirmed(Limit(tokens, claim.kind, claim.source), by)
-            case Estimated(value=tokens, how=how) if tokens in BELIEVED:
-                return Estimated(Limit(tokens, claim.kind, claim.source), how)
-            case Unavailable():
-                continue
-            case _:
-                doubted = doubted or claim
-    if doubted is not None:
-        return Unavailable(
-            Why.UNKNOWN,
-            f"limit unknown: {doubted.source} says {value_of(doubted.tokens):,}, outside {BELIEVED[0]:,}–{BELIEVED[-1]:,} none is believed",
-        )
+    claim = believed(claims)
+    match claim and claim.tokens:
+        case Confirmed(value=tokens, by=by) if claim is not None:
+            return Confirmed(Limit(tokens, claim.kind, claim.source), by)
+        case Estimated(value=tokens, how=how) if claim is not None:
+            return Estimated(Limit(tokens, claim.kind, claim.source), how)
+        case _:
+            pass
+    for doubted in sorted(claims, key=lambda c: c.rank):
+        if not isinstance(doubted.tokens, Unavailable):
+            return Unavailable(
+                Why.UNKNOWN,
+                f"limit unknown: {doubted.source} says {doubted.tokens.value:,}, outside {BELIEVED[0]:,}–{BELIEVED[-1]:,} none is believed",
+            )
     return Unavailable(Why.UNKNOWN, "limit unknown: neither the harness's configuration nor [limits] names this model")
+
+
+def believed(claims: Sequence[LimitClaim]) -> LimitClaim | None:
+    """Return the claim that counts, if any is believed."""
+    for claim in sorted(claims, key=lambda c: c.rank):
+        if not isinstance(claim.tokens, Unavailable) and claim.tokens.value in BELIEVED:
+            return claim
+    return None
+
+
+def threshold_of(window: Window, limit: Known[Limit]) -> Known[int]:
+    """Return where the harness compacts by itself, if it reckons with the limit that is believed.
+
+    A harness computes its threshold from its own claim; where that one does not count, because nobody believes it or
+    because another one outranks it, the threshold says nothing of this model.
+
+    Args:
+        window: How the harness treats the model's window.
+        limit: Its limit (:func:`limit_of`).
+    """
+    threshold = window.threshold
+    if isinstance(threshold, Unavailable):
+        return threshold
+    if isinstance(limit, Unavailable):
+        return Unavailable(Why.UNKNOWN, "the harness reckons with a limit that is not believed")
+    claim, tokens = believed(window.claims), limit.value.tokens
+    if claim is None or claim.rank != RANK_HARNESS:
+        return Unavailable(Why.UNKNOWN, f"the harness reckons with another limit than the {tokens:,} of {limit.value.source}")
+    if threshold.value > tokens:
+        return Unavailable(Why.UNKNOWN, "the harness's configuration has it compact above the model's limit")
+    return threshold
+
+
+NO_INPUT = Unavailable(Why.NOT_REPORTED, "the provider reported no input")
+
+NO_CACHE_FIGURE = "without what was read from the cache: it was not reported"
 
 
 def request_window(request: Request) -> Known[int]:
     """Return the tokens in context of one request: input + cache read + cache write, output never."""
     match request.usage:
-        case Confirmed(value=usage, by=by):
+        case Confirmed(value=usage) | Estimated(value=usage):
             tokens = usage.window
             if tokens is None:
-                return Unavailable(Why.NOT_REPORTED, "the provider reported no input")
-            return Confirmed(tokens, by)
-        case Estimated(value=usage, how=how):
-            tokens = usage.window
-            if tokens is None:
-                return Unavailable(Why.NOT_REPORTED, "the provider reported no input")
-            return Estimated(tokens, how)
+                return NO_INPUT
+            if usage.cache_read is None:  # where writes are not reported the input holds them
+                return Estimated(tokens, NO_CACHE_FIGURE)
+            return Estimated(tokens, request.usage.how) if isinstance(request.usage, Estimated) else Confirmed(tokens, request.usage.by)
         case Unavailable() as unknown:
             return unknown
 
@@ -100,6 +129,15 @@ def steps_of(turn: Turn) -> tuple[Request, ...]:
         if not r.call or r.purpose is not Purpose.PRIMARY:
             return tuple([r for r in rows if r.call and r.purpose is Purpose.PRIMARY])
     return rows
+
+
+def window_step(turn: Turn) -> Request | None:
+    """Return the step that a turn's window is of: the newest one with a figure, else its last; ``None`` where there is none."""
+    steps = steps_of(turn)
+    for step in reversed(steps):
+        if not isinstance(request_window(step), Unavailable):
+            return step
+    return steps[-1] if steps else None
 
 
 def turn_window(turn: Turn) -> Known[int]:
@@ -156,15 +194,66 @@ def forecast(windows: Sequence[Known[int]], current: Known[int], ceiling: Known[
     return Estimated(max(0, ceiling.value - current.value) // max(1, rate.value), f"+{rate.value:,} a turn, {rate.how}")
 
 
+FIGURES = ("input", "output", "cache_read", "cache_write")
+"""What of a request's usage is added up, in this order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a session's own steps sent and got, in tokens, each request counted once (field report 25)."""
+    """What a session's own steps sent and got, in tokens, each request counted once (field report 25).
+
+    Attributes:
+        requests: How many.
+        input: Of those that reported it; ``None`` where none did. So are the other three.
+        output: Tokens of the answers.
+        cache_read: Tokens read from the cache.
+        cache_write: Tokens written to it.
+        unreported: Requests whose usage nobody reported: they sent something too.
+        reporting: How many requests reported each figure.
+    """
 
     requests: int = 0
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    unreported: int = 0
+    reporting: tuple[int, ...] = field(default=(0, 0, 0, 0), repr=False)
+
+    @property
+    def tokens(self) -> int | None:
+        """All that was sent, cached or not, as far as it was reported; ``None`` where nothing was."""
+        known = [n for n in (self.input, self.cache_read, self.cache_write) if n is not None]
+        return sum(known) if known else None
+
+
+class _Sum:
+    """Adds up requests, and takes some away again."""
+
+    def __init__(self, known: Sent | None = None) -> None:
+        start = known or Sent()
+        self.requests, self.unreported = start.requests, start.unreported
+        self.figures = [getattr(start, name) or 0 for name in FIGURES]
+        self.reporting = list(start.reporting)
+
+    def add(self, rows: Iterable[Request], sign: int = 1) -> None:
+        figures, reporting = self.figures, self.reporting
+        for row in rows:
+            if row.inherited or not row.call:
+                continue
+            self.requests += sign
+            usage = value_of(row.usage)
+            if usage is None:
+                self.unreported += sign
+                continue
+            for place, figure in enumerate((usage.input, usage.output, usage.cache_read, usage.cache_write)):
+                if figure is not None:
+                    figures[place] += sign * figure
+                    reporting[place] += sign
+
+    def result(self) -> Sent:
+        known = [n if times else None for n, times in zip(self.figures, self.reporting, strict=True)]
+        return Sent(self.requests, *known, unreported=self.unreported, reporting=tuple(self.reporting))
 
 
 def sent(ledger: Ledger, before: tuple[Ledger, Sent] | None = None) -> Sent:
@@ -177,134 +266,16 @@ def sent(ledger: Ledger, before: tuple[Ledger, Sent] | None = None) -> Sent:
     if before is not None and before[0].hidden == ledger.hidden and before[0].before == ledger.before:
         old, known = before
         start = unchanged(old.turns, ledger.turns)
-        less = _sum(r for t in old.turns[start:] for r in t.requests)
-        more = _sum(r for t in ledger.turns[start:] for r in t.requests)
-        total = [a - b + c for a, b, c in zip(_figures(known), less, more, strict=True)]
-        return Sent(*total)
-    rows = [*ledger.before, *(r for t in ledger.turns for r in t.requests), *(r for h in ledger.hidden for r in h.requests)]
-    return Sent(*_sum(rows))
+        total = _Sum(known)
+        total.add((r for t in old.turns[start:] for r in t.requests), -1)
+        total.add(r for t in ledger.turns[start:] for r in t.requests)
+        return total.result()
+    total = _Sum()
+    total.add([*ledger.before, *(r for t in ledger.turns for r in t.requests), *(r for h in ledger.hidden for r in h.requests)])
+    return total.result()
 
 
 def unchanged(old: Sequence[object], new: Sequence[object]) -> int:
     """Return how many in front are the same objects in both."""
     same = list(map(is_, old, new))
     return same.index(False) if False in same else len(same)
-
-
-def _figures(known: Sent) -> tuple[int, ...]:
-    return known.requests, known.input, known.output, known.cache_read, known.cache_write
-
-
-def _sum(rows: Iterable[Request]) -> list[int]:
-    total = [0, 0, 0, 0, 0]
-    for row in rows:
-        if row.inherited or not row.call:
-            continue
-        total[0] += 1
-        usage = value_of(row.usage)
-        if usage is not None:
-            for place, figure in enumerate((usage.input, usage.output, usage.cache_read, usage.cache_write), start=1):
-                total[place] += figure or 0
-    return total
-
-
-Count = Callable[[str, int], int | None]
-"""Tokens of the content with this fingerprint and size in UTF-8 bytes; ``None`` where it cannot be counted (yet)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One category's part of a window.
-
-    Attributes:
-        category: Which.
-        tokens: Its tokens: estimated by a named counter, or unavailable; never 0 for what is not known.
-        items: Items or messages counted.
-    """
-
-    category: Category
-    tokens: Known[int]
-    items: int
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """A window by category.
-
-    Attributes:
-        shares: The six categories, in order.
-        media: Number of media parts.
-        media_bytes: Their bytes; their tokens are unavailable (field report 26).
-        sum: The known shares together.
-        rest: The provider's figure less the sum: what unavailable categories, media and the counter's error hold.
-        complete: Whether every category is known.
-    """
-
-    shares: tuple[Share, ...]
-    media: int
-    media_bytes: int
-    sum: int
-    rest: Known[int]
-    complete: bool
-
-
-def shares(context: Context, provider: Known[int], count: Count, counter: str, weights: Weights | None = None) -> Shares:
-    """Split a window by category.
-
-    Args:
-        context: What the request carried.
-        provider: The provider's own figure for the whole window, tokens.
-        count: Counts one content.
-        counter: Its name, shown beside each number.
-        weights: The messages by size, for a counter that goes by size alone: they are not looked at one by one then.
-    """
-    totals: dict[Category, int] = {}
-    items: dict[Category, int] = {}
-    uncounted: dict[Category, int] = {}
-
-    def add(category: Category, fp: str, size: int | None) -> None:
-        tokens = None if size is None else count(fp, size)
-        if tokens is None:
-            uncounted[category] = uncounted.get(category, 0) + 1
-        else:
-            totals[category] = totals.get(category, 0) + tokens
-
-    for item in context.items:
-        items[item.category] = items.get(item.category, 0) + 1
-        if item.category is not Category.SETTINGS:
-            add(item.category, item.fp, item.size)
-    media = media_bytes = 0
-    if weights is not None:
-        items[Category.CONVERSATION] = len(weights.ends)
-        media, media_bytes = len(weights.media), sum(size for _, size in weights.media)
-        for size, times in weights.by_size().items():
-            each = None if size == UNKNOWN else count("", size)
-            kept, more = (uncounted, times) if each is None else (totals, times * each)
-            kept[Category.CONVERSATION] = kept.get(Category.CONVERSATION, 0) + more
-    for message in context.messages if weights is None else ():
-        items[Category.CONVERSATION] = items.get(Category.CONVERSATION, 0) + 1
-        for part in message.parts:
-            if part.kind is PartKind.MEDIA:
-                media, media_bytes = media + 1, media_bytes + (part.size or 0)
-            else:
-                add(Category.CONVERSATION, part.fp, part.size)
-    result: list[Share] = []
-    for category in Category:
-        coverage = context.coverage.get(category)
-        tokens: Known[int]
-        if category is Category.SETTINGS:
-            tokens = Unavailable(Why.UNKNOWN, "settings take no tokens of their own")
-        elif coverage is None or coverage.grade == "unavailable":
-            tokens = Unavailable(
-                coverage.why or Why.NOT_RECORDED if coverage else Why.NOT_RECORDED, (coverage and coverage.note) or "not recorded"
-            )
-        else:
-            left_out = uncounted.get(category, 0)
-            tokens = Estimated(totals.get(category, 0), counter + (f", {left_out} not counted" if left_out else ""))
-        result.append(Share(category, tokens, items.get(category, 0)))
-    known = [s.tokens.value for s in result if not isinstance(s.tokens, Unavailable)]
-    complete = all(not isinstance(s.tokens, Unavailable) for s in result if s.category is not Category.SETTINGS)
-    rest: Known[int] = (
-        provider if isinstance(provider, Unavailable) else Estimated(provider.value - sum(known), f"provider's figure less {counter}")
-    )
-    return Shares(tuple(result), media, media_bytes, sum(known), rest, complete)

@@ -17,19 +17,14 @@ from ctx_inspect.core.model import (
     Raw,
     Ref,
     Request,
-    Unavailable,
-    Why,
     value_of,
 )
+from ctx_inspect.core.shares import NO_MEDIA, NO_SETTING, NO_SIZE
 from ctx_inspect.core.text.tokens import CALIBRATED_ON, BytesCounter, Counter, calibrated
 from ctx_inspect.core.weights import Scale
 
 TEXT_LIMIT = 20_000_000
 """Characters of one text that are read to be counted; a longer one is estimated by its size."""
-
-NO_SIZE = Unavailable(Why.NOT_RECORDED, "its size is not recorded")
-NO_MEDIA = Unavailable(Why.UNKNOWN, "media: no counter tells its tokens")
-NO_SETTING = Unavailable(Why.UNKNOWN, "settings take no tokens of their own")
 
 Read = Callable[[Ref, int], Known[Raw]]
 """Reads a text of the store (:meth:`Source.text`)."""

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import msgspec
-from ctx_inspect.core.budget import Limit, forecast, limit_of, request_window, steps_of, turn_window, unchanged
+from ctx_inspect.core.budget import (
+    Limit,
+    forecast,
+    limit_of,
+    request_window,
+    steps_of,
+    threshold_of,
+    turn_window,
+    unchanged,
+    window_step,
+)
 from ctx_inspect.core.model import (
     Confirmed,
     Estimated,
@@ -16,6 +26,7 @@ from ctx_inspect.core.model import (
     Mark,
     MarkKind,
     Model,
+    Request,
     Role,
     Turn,
     Unavailable,
@@ -34,6 +45,8 @@ TIER_HOW = "rebuilt from the store"
 
 STILL_READING = Unavailable(Why.NOT_YET, "the session is still being read")
 
+NOT_ASKED = Unavailable(Why.UNKNOWN, "limit unknown: no step of this session went to this model")
+
 FIRST_TURN = Unavailable(Why.NOT_YET, "there is no turn before it")
 
 _FULL, _COMPACTED = Estimated("full", TIER_HOW), Estimated("compacted", TIER_HOW)
@@ -45,7 +58,7 @@ class TurnRow(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         turn: The turn.
         window: Tokens of its last step.
-        limit: Of the model that it ended with.
+        limit: Of the model that its window is of.
         delta: Tokens against the turn before.
         tier: ``full`` or ``compacted``: whether the next request still carries its input.
         steps: Model calls.
@@ -77,10 +90,10 @@ class Timeline:
         turns: The turn rows alone: ``turns[n - 1]`` is turn n.
         current: Tokens in the window now.
         limit: Of the newest model.
-        threshold: Where the harness compacts by itself.
+        threshold: Where the harness compacts by itself, if it reckons with the limit that is believed.
         forecast: Turns left until there.
         model: The newest model.
-        limits: Of every model that was asked for.
+        limits: Of every model that a step went to.
         partial: Only the newest turns: their numbers are not known yet.
     """
 
@@ -93,6 +106,10 @@ class Timeline:
     model: Model
     limits: Mapping[Model, Known[Limit]] = field(default_factory=dict[Model, Known[Limit]])
     partial: bool = False
+
+    def limit_for(self, model: Model) -> Known[Limit]:
+        """Return the limit of a model that a step went to."""
+        return self.limits.get(model, NOT_ASKED)
 
 
 def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tuple[Ledger, Timeline] | None = None) -> Timeline:
@@ -129,17 +146,22 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
         rows = list(before[1].rows[: _place(before[1], start)])
         model = next((steps[-1].model for t in reversed(ledger.turns[:start]) if (steps := steps_of(t))), ledger.info.model)
     previous: Known[int] = turns[-1].window if turns else STILL_READING if ledger.partial else FIRST_TURN
+    last: Model | None = None
     for turn in ledger.turns[start:]:
         steps = steps_of(turn)
         if steps:
             model = steps[-1].model
-        window = turn_window(turn)
+        for step in steps:
+            if step.model is not last:
+                last = step.model
+                if last not in limits:
+                    window_of(last)
         if model not in limits:
             window_of(model)
+        window, of = turn_window(turn), window_step(turn)
+        limit = limits[model if of is None else of.model]
         events = tuple(by_turn.get(turn.n, ()))
-        row = TurnRow(
-            turn, window, limits[model], _difference(previous, window), _tier(turn, carried, partial=ledger.partial), len(steps), events
-        )
+        row = TurnRow(turn, window, limit, _difference(previous, window), _tier(turn, carried, partial=ledger.partial), len(steps), events)
         turns.append(row)
         rows.append(row)
         if events:
@@ -148,11 +170,11 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
     newest = window_of(model)
     limit = limits[model]
     current = _current(ledger)
-    ceiling: Known[int] = newest.threshold
+    threshold = ceiling = threshold_of(newest, limit)
     if isinstance(ceiling, Unavailable) and not isinstance(limit, Unavailable):
         ceiling = Estimated(limit.value.tokens, "the limit")
     left = STILL_READING if ledger.partial else forecast([t.window for t in turns], current, ceiling)
-    return Timeline(tuple(rows), tuple(turns), current, limit, newest.threshold, left, model, limits, ledger.partial)
+    return Timeline(tuple(rows), tuple(turns), current, limit, threshold, left, model, limits, ledger.partial)
 
 
 def _kept(
@@ -205,7 +227,17 @@ def _row_of(mark: Mark, ledger: Ledger) -> int:
     n = mark.turn or 0
     if mark.kind not in SETTINGS or not 0 < n < len(ledger.turns):
         return n
-    return n if any(r.at > mark.at for r in steps_of(ledger.turns[n - 1])) else n + 1
+    steps = steps_of(ledger.turns[n - 1])
+    if mark.at is None:
+        return n if not steps or steps[-1].id != mark.after else n + 1
+    return n if any(_follows(r, mark) for r in steps) else n + 1
+
+
+def _follows(request: Request, mark: Mark) -> bool:
+    """Tell whether a request began after an event; where one of their times is not recorded, by what stands before the event."""
+    if request.at is None or mark.at is None:
+        return request.id != mark.after
+    return request.at > mark.at
 
 
 def _measured(mark: Mark, ledger: Ledger) -> Mark:
@@ -214,10 +246,15 @@ def _measured(mark: Mark, ledger: Ledger) -> Mark:
         return mark
     n = mark.turn or 0
     near = [r for t in ledger.turns[max(0, n - 1) : n + 1] for r in steps_of(t)]
-    then = next((w.value for r in near if r.at > mark.at and not isinstance(w := request_window(r), Unavailable)), None)
+    place = next((i for i, r in enumerate(near) if mark.at is None and r.id == mark.after), None)
+    split = [i <= place if place is not None else not _follows(r, mark) for i, r in enumerate(near)]
+    earlier = [r for r, early in zip(near, split, strict=True) if early]
+    later = [r for r, early in zip(near, split, strict=True) if not early]
+    then = next((w.value for r in later if not isinstance(w := request_window(r), Unavailable)), None)
     before = mark.before
     if isinstance(before, Unavailable):
-        before = next((w for r in reversed(near) if r.at <= mark.at and not isinstance(w := request_window(r), Unavailable)), before)
+        was = next((w.value for r in reversed(earlier) if not isinstance(w := request_window(r), Unavailable)), None)
+        before = before if was is None else Estimated(was, "the last request before it")
     if then is None or isinstance(before, Unavailable):
         return mark
     return replace(mark, before=before, then=Estimated(then, "the first request after it"))
@@ -250,16 +287,27 @@ def _tier(turn: Turn, carried: frozenset[str] | None, *, partial: bool) -> Known
 
 
 def _current(ledger: Ledger) -> Known[int]:
-    """Tokens in the window now: the newest step's; after a compaction its own figure, else unknown (field report 24)."""
+    """Tokens in the window now: the newest step's; after a compaction its own figure, else unknown (field report 24).
+
+    Where the newest step reported none (it failed, was aborted or still runs), that of an older one stands in, named as what it is.
+    """
     compacted = next((m for m in reversed(ledger.marks) if m.kind is MarkKind.COMPACTION and m.status == "succeeded"), None)
-    newest = (r for t in reversed(ledger.turns) for r in reversed(steps_of(t)))
-    for request in chain(newest, (r for r in reversed(ledger.before) if r.call)):
+    steps = ((t.n, r) for t in reversed(ledger.turns) for r in reversed(steps_of(t)))
+    for back, (n, request) in enumerate(chain(steps, ((0, r) for r in reversed(ledger.before) if r.call))):
         window = request_window(request)
-        if isinstance(window, Unavailable):
-            continue
-        if compacted is not None and compacted.at > request.at:
+        if compacted is not None and not _follows(request, compacted):
+            # nothing after it reported a window
             if isinstance(compacted.then, Unavailable):
                 return Unavailable(Why.NOT_YET, "compacted: unknown until the next response")
             return compacted.then
-        return window
+        if isinstance(window, Unavailable):
+            continue
+        return window if back == 0 else Estimated(window.value, "newest reported: " + _name(request, n, partial=ledger.partial))
     return Unavailable(Why.NOT_YET, "no response has reported its usage yet")
+
+
+def _name(request: Request, turn: int, *, partial: bool) -> str:
+    """Return a step in words: ``turn 11 step 3``."""
+    if partial:
+        return "an earlier step"
+    return f"turn {turn} step {request.step}" if turn else f"step {request.step} before the first turn"

@@ -21,7 +21,7 @@ class Weights:
         chain: The list.
         sizes: UTF-8 bytes of each part that is no media, in order; -1 where not recorded.
         ends: For each message, how many of ``sizes`` lie before its end.
-        media: Of each media part its message's place and its bytes.
+        media: Of each media part its message's place and its bytes; -1 where not recorded.
     """
 
     __slots__ = ("chain", "ends", "media", "sizes")
@@ -58,7 +58,7 @@ class Scale:
         for place, message in enumerate(chain.since(same), start=same):
             for part in message.parts:
                 if part.kind is PartKind.MEDIA:
-                    media.append((place, part.size or 0))
+                    media.append((place, UNKNOWN if part.size is None else part.size))
                 else:
                     sizes.append(UNKNOWN if part.size is None else part.size)
             ends.append(len(sizes))

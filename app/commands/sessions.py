@@ -10,7 +10,7 @@ from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import note, progress, span, table, warn, width, write_json, write_lines
 from ctx_inspect.app.commands.stores import Found, Stores, stores
 from ctx_inspect.core.budget import sent
-from ctx_inspect.core.model import Ledger, ProblemCode, Raw, SessionInfo
+from ctx_inspect.core.model import Ledger, ProblemCode, Raw, SessionInfo, Shown
 from ctx_inspect.core.project import project_of, same_project
 from ctx_inspect.core.schema import Sessions, problems_of, session_of
 from ctx_inspect.core.schema.common import cleaner
@@ -83,7 +83,7 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
                     Cell((Span(local(info.updated), Tone.DIM),)),
                     Cell((Span(age(now - info.updated) if info.updated else NOTHING, Tone.DIM),)),
                     Cell((Span(whole(len(ledger.turns)) if ledger else own("—")),)),
-                    Cell((Span(tokens(_sent(ledger)) if ledger else own("—"), Tone.DIM),)),
+                    Cell((Span(_sent(ledger), Tone.DIM),)),
                     Cell((Span(terminal(uncovered(project, uncover), TITLE) if project else own("—"), Tone.DIM),)),
                     Cell((Span(own(badge), Tone.ADDED), Span(own(under), Tone.DIM), Span(title))),
                 )
@@ -101,9 +101,9 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
     return table(columns, rows, width())
 
 
-def _sent(ledger: Ledger) -> int:
-    total = sent(ledger)
-    return total.input + total.cache_read + total.cache_write
+def _sent(ledger: Ledger | None) -> Shown:
+    total = sent(ledger).tokens if ledger is not None else None
+    return own("—") if total is None else tokens(total)
 
 
 def _nothing(found: Stores) -> list[Line]:

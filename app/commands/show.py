@@ -8,13 +8,14 @@ from ctx_inspect.app.commands.output import note, span, table, warn, width, writ
 from ctx_inspect.app.commands.stores import NotFound, stores, turn_named
 from ctx_inspect.core.budget import request_window, steps_of
 from ctx_inspect.core.measure import Measure, calibrated_on
-from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Shown, Turn, Unavailable, Why
+from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Shown, Turn, Unavailable, Why, replace
 from ctx_inspect.core.schema import show_of
 from ctx_inspect.core.schema.common import cleaner
 from ctx_inspect.core.schema.show import CategoryRow, ItemRow, Show, Tokens
 from ctx_inspect.core.schema.turns import window_of
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text import tokens as counters
+from ctx_inspect.core.text.redact import whole_words
 from ctx_inspect.core.text.show import lines, own, terminal
 from ctx_inspect.core.timeline import timeline
 from ctx_inspect.core.views.figures import counted, size, whole
@@ -50,7 +51,7 @@ def show(settings: Settings, session: str, turn: str, step: int | None, text: bo
     request = _request(chosen, step)
     settings.doing = f"show {one.info.id} {chosen.id}"
     rows = timeline(ledger, found.window_for(one))
-    limit = rows.turns[chosen.n - 1].limit
+    limit = rows.turns[chosen.n - 1].limit if request is None else rows.limit_for(request.model)
     window = window_of(_window(request), limit)
     read = (lambda part: _text(one.source, part)) if text else None
     answer = show_of(ledger, chosen, request, window, measure(ledger, one.source), read, cleaner(uncover))
@@ -84,7 +85,12 @@ def measure(ledger: Ledger, source: Source) -> Measure:
 
 
 def _text(source: Source, part: Part) -> Known[Raw]:
-    return NO_REF if part.ref is None else source.text(part.ref, TEXT_LIMIT)
+    if part.ref is None:
+        return NO_REF
+    known = source.text(part.ref, TEXT_LIMIT)
+    if isinstance(known, Unavailable):
+        return known
+    return replace(known, value=whole_words(known.value, cut=len(known.value) >= TEXT_LIMIT))
 
 
 def _lines(answer: Show, text: bool) -> list[Line]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 from ctx_inspect.app.commands.options import Settings
+from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.config import Config, load
 from ctx_inspect.core.model import Ledger, Listing, Model, Problem, ProblemCode, Raw, SessionInfo, Turn, Window
 from ctx_inspect.core.sources.base import Looked, NoSession, Source, SourceError
@@ -67,14 +68,8 @@ class Stores:
             NoSource: A source that the user named cannot be read.
         """
         if self._found is None:
-            best: dict[str, Found] = {}
-            for source in self.sources:
-                for info in self._listing(source).sessions:
-                    known = best.get(info.key)
-                    # a copy of a store holds the same sessions: the one that went on counts
-                    if known is None or (info.updated or 0) > (known.info.updated or 0):
-                        best[info.key] = Found(source, info)
-            self._found = sorted(best.values(), key=lambda f: (-(f.info.updated or 0), f.info.key))
+            best = merged((source, self._listing(source).sessions) for source in self.sources)
+            self._found = sorted((Found(*one) for one in best.values()), key=lambda f: (-(f.info.updated or 0), f.info.key))
         return self._found
 
     def _listing(self, source: Source) -> Listing:
@@ -96,9 +91,10 @@ class Stores:
         """
         found = self.sessions()
         if word == "last":
-            if not found:
+            chosen = pick([f.info for f in found], None)
+            if chosen is None:
                 raise NotFound("no session was found")
-            return found[0]
+            return next(f for f in found if f.info is chosen)
         exact = [f for f in found if word in (f.info.key, f.info.id)]
         if len(exact) == 1:
             return exact[0]
@@ -137,7 +133,7 @@ class Stores:
 
     def window_for(self, found: Found) -> Callable[[Model], Window]:
         """Return how the harness treats a model's window, with the user's own limits."""
-        return self.config.window_for(found.source.window)
+        return self.config.window_for(lambda model: found.source.window(model, found.info.id))
 
 
 def stores(settings: Settings, *, one_shot: bool = True) -> Stores:

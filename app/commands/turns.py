@@ -14,7 +14,7 @@ from ctx_inspect.core.schema import turns_of
 from ctx_inspect.core.schema.common import cleaner
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.clock import day, local
-from ctx_inspect.core.text.redact import uncovered
+from ctx_inspect.core.text.redact import uncovered, whole_words
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, tokens, whole
@@ -43,7 +43,7 @@ def beginning(source: Source, refs: Sequence[Ref]) -> Raw | None:
             text += ("\n" if text else "") + part
         if len(text) >= READ:
             break
-    return Raw(text[:READ]) if readable else None
+    return whole_words(Raw(text[:READ]), cut=len(text) >= READ) if readable else None
 
 
 def shortened(raw: Raw, uncover: bool) -> str:
@@ -126,13 +126,13 @@ def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
         words += [Span(own(" · ")), known(rows.forecast, whole), Span(own(" turns left"))]
     out.append(tuple(words))
     total = sent(ledger)
-    out.append(
-        span(
-            Shown(
-                f"sent in total {tokens(total.input + total.cache_read + total.cache_write)} in {counted(total.requests, 'request')}, "
-                f"of it {tokens(total.cache_read)} from the cache; got {tokens(total.output)}"
-            ),
-            Tone.DIM,
-        )
-    )
+    sums = f"sent in total {_figure(total.tokens)} in {counted(total.requests, 'request')}, "
+    sums += f"of it {_figure(total.cache_read)} from the cache; got {_figure(total.output)}"
+    if total.unreported:
+        sums += f"; {counted(total.unreported, 'request')} reported no usage"
+    out.append(span(Shown(sums), Tone.DIM))
     return out
+
+
+def _figure(n: int | None) -> Shown:
+    return own("—") if n is None else tokens(n)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
-from ctx_inspect.core.budget import Shares, request_window, shares
+from ctx_inspect.core.budget import request_window
 from ctx_inspect.core.model import Category, Ref, Shown
+from ctx_inspect.core.shares import Shares, shares
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines

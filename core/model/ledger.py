@@ -94,10 +94,13 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def window(self) -> int | None:
-        """Tokens that were in the context, or ``None`` where the provider reported no input at all."""
-        if self.input is None and self.cache_read is None and self.cache_write is None:
+        """Tokens that were in the context; ``None`` where the provider reported no input: its cached part alone is no window.
+
+        Cache figures that were not reported count as none here; whoever says the window says that too (``budget.request_window``).
+        """
+        if self.input is None:
             return None
-        return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
+        return self.input + (self.cache_read or 0) + (self.cache_write or 0)
 
 
 class Model(msgspec.Struct, frozen=True, gc=False):
@@ -118,7 +121,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         step: 1… within its turn; ``None`` where ``call`` is false.
         call: Whether a model was called for it.
         purpose: What it was for.
-        at: Epoch milliseconds of its start.
+        at: Epoch milliseconds of its start, where recorded.
         done: Epoch milliseconds of its completion.
         agent: The agent's name.
         model: Provider and model.
@@ -135,7 +138,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     """
 
     id: str
-    at: int
+    at: int | None
     purpose: Purpose = Purpose.PRIMARY
     step: int | None = None
     call: bool = True
@@ -156,11 +159,11 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A recorded event.
+    """An event: recorded, or worked out of what is recorded.
 
     Attributes:
         kind: What happened.
-        at: Epoch milliseconds.
+        at: Epoch milliseconds, where its time is recorded.
         turn: Number of the turn that was open when it began; ``None`` before the first.
         after: Id of the newest active request before it; ``None`` where there is none. It stands after that request.
         reason: ``auto manual overflow threshold`` … where recorded.
@@ -171,10 +174,11 @@ class Mark:
         counts: Numbers by name (``messages_before``, ``messages_after``, ``turns``, ``parts``).
         detail: A short raw value to show (a model's or agent's name).
         by: What recorded it.
+        how: Of an event that no record tells of by itself: what it was worked out from. It is estimated then.
     """
 
     kind: MarkKind
-    at: int
+    at: int | None
     turn: int | None = None
     after: str | None = None
     reason: str | None = None
@@ -185,6 +189,7 @@ class Mark:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     detail: Raw | None = None
     by: Witness = Witness.STORE
+    how: str | None = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
@@ -194,7 +199,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         n: 1… on the active history.
         id: Message that opened it.
         ids: All consecutive user-authored messages that opened it.
-        at: Epoch milliseconds of the first of them.
+        at: Epoch milliseconds of the first of them, where recorded.
         requests: Its steps and other rows, in order.
         input: Where the text of its input lies (one ref per message part that a person wrote).
         boundary: ``confirmed`` where the harness records admission, else ``estimated (message order)``.
@@ -204,7 +209,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     n: int
     id: str
     ids: tuple[str, ...]
-    at: int
+    at: int | None
     requests: tuple[Request, ...] = ()
     input: tuple[Ref, ...] = ()
     boundary: str = "estimated (message order)"
@@ -217,7 +222,7 @@ class HiddenTurn:
 
     id: str
     ids: tuple[str, ...]
-    at: int
+    at: int | None
     state: str
     """``reverted`` or ``abandoned``."""
     input: tuple[Ref, ...] = ()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ctx_inspect.core.budget import sent
-from ctx_inspect.core.model import Estimated, Ledger, SessionInfo, Unavailable, grade
+from ctx_inspect.core.model import Estimated, Ledger, Raw, SessionInfo, Unavailable, grade
 from ctx_inspect.core.schema.common import Clean, Model, Problem, maybe, model_of
 from ctx_inspect.core.text.clock import iso
 from msgspec import UNSET, Struct, UnsetType
+
+TITLE = 200
+"""Characters of a title: a first message may stand for one."""
 
 
 class Project(Struct, kw_only=True):
@@ -31,14 +34,18 @@ class Hidden(Struct):
     abandoned: int
 
 
-class Sent(Struct):
-    """What the session's own steps sent and got in total, tokens. Never the window."""
+class Sent(Struct, kw_only=True):
+    """What the session's own steps sent and got in total, tokens. Never the window.
+
+    A figure that no request reported is absent; ``unreported`` requests reported none at all and are not in the figures.
+    """
 
     requests: int
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
+    unreported: int
+    input: int | UnsetType = UNSET
+    output: int | UnsetType = UNSET
+    cache_read: int | UnsetType = UNSET
+    cache_write: int | UnsetType = UNSET
 
 
 class Store(Struct):
@@ -83,6 +90,11 @@ class Sessions(Struct, kw_only=True):
     problems: list[Problem]
 
 
+def _title(raw: Raw, clean: Clean) -> str:
+    text = clean(raw)
+    return text if len(text) <= TITLE else text[:TITLE] + "…"
+
+
 def session_of(info: SessionInfo, ledger: Ledger | None, clean: Clean) -> Session:
     """Return one session.
 
@@ -97,7 +109,7 @@ def session_of(info: SessionInfo, ledger: Ledger | None, clean: Clean) -> Sessio
         key=info.key,
         harness=info.harness,
         id=info.id,
-        title=UNSET if info.title is None else clean(info.title),
+        title=UNSET if info.title is None else _title(info.title, clean),
         project=Project(path=UNSET if project is None else clean(project), id=UNSET if info.project_id is None else clean(info.project_id)),
         directory=UNSET if info.directory is None else clean(info.directory),
         parent=maybe(info.parent),
@@ -120,5 +132,12 @@ def session_of(info: SessionInfo, ledger: Ledger | None, clean: Clean) -> Sessio
         row.inherited = copied or UNSET
         row.steps = len(ledger.before) + sum(len(t.requests) for t in ledger.turns)
         row.hidden = Hidden(sum(h.state == "reverted" for h in ledger.hidden), sum(h.state == "abandoned" for h in ledger.hidden))
-        row.sent = Sent(total.requests, total.input, total.output, total.cache_read, total.cache_write)
+        row.sent = Sent(
+            requests=total.requests,
+            unreported=total.unreported,
+            input=maybe(total.input),
+            output=maybe(total.output),
+            cache_read=maybe(total.cache_read),
+            cache_write=maybe(total.cache_write),
+        )
     return row

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
-from ctx_inspect.core.measure import NO_SETTING, Measure
+from ctx_inspect.core.measure import Measure
 from ctx_inspect.core.model import (
     Category,
     Context,
@@ -22,6 +22,7 @@ from ctx_inspect.core.model import (
 )
 from ctx_inspect.core.schema.common import Clean, Model, NotRecorded, Problem, maybe, model_of, not_recorded_of, problems_of
 from ctx_inspect.core.schema.turns import WindowRow
+from ctx_inspect.core.shares import NO_SETTING, Adding
 from ctx_inspect.core.text.clock import iso
 from msgspec import UNSET, Struct, UnsetType
 
@@ -137,22 +138,18 @@ def _part(part: Part, measure: Measure, read: ReadPart | None, clean: Clean) -> 
     return row
 
 
-def _together(counts: Sequence[Tokens], noun: str) -> Tokens:
+def _together(counts: Iterable[Known[int]], noun: str, counter: str) -> Tokens:
     """Return the tokens of several contents together.
 
     A part whose tokens nobody knows is not nothing (media, field report 26): it is left out and said.
     """
-    known = [t for t in counts if not isinstance(t.count, UnsetType)]
-    unknown = [t for t in counts if isinstance(t.count, UnsetType)]
-    if unknown and not known:
-        return Tokens(evidence="unavailable", why=unknown[0].why)
-    names = sorted({t.counter for t in known if not isinstance(t.counter, UnsetType)})
-    return Tokens(
-        count=sum(t.count for t in known if not isinstance(t.count, UnsetType)),
-        evidence="estimated",
-        counter=", ".join(names) or UNSET,
-        why=f"{len(unknown)} of {len(counts)} {noun} not counted: {unknown[0].why}" if unknown else UNSET,
-    )
+    found = Adding(noun)
+    for known in counts:
+        found.add(known)
+    if isinstance(found.total(counter), Unavailable):
+        return Tokens(evidence="unavailable", why=found.why or UNSET)
+    why = f"{found.gap}: {found.why}" if found.gap else UNSET
+    return Tokens(count=found.tokens, evidence="estimated", counter=found.names or counter, why=why)
 
 
 def _message(message: Message, grade: str, measure: Measure, read: ReadPart | None, clean: Clean) -> ItemRow:
@@ -160,7 +157,7 @@ def _message(message: Message, grade: str, measure: Measure, read: ReadPart | No
     return ItemRow(
         k=message.id,
         ev=grade,
-        tokens=_together([p.tokens for p in parts], "parts"),
+        tokens=_together(map(measure.part, message.parts), "parts", measure.counter.name),
         role=message.role.value,
         at=maybe(iso(message.at)),
         synthetic=UNSET if message.synthetic is None else message.synthetic.value,
@@ -212,11 +209,11 @@ def _category(category: Category, context: Context | None, measure: Measure, rea
     if category is Category.SETTINGS:
         total = Tokens(evidence="unavailable", why=NO_SETTING.note)
     elif category is Category.CONVERSATION:
-        total = _together([p.tokens for r in rows if not isinstance(r.parts, UnsetType) for p in r.parts], "parts")
+        messages = () if context is None else context.messages
+        total = _together((measure.part(p) for m in messages for p in m.parts), "parts", measure.counter.name)
     else:
-        total = _together([r.tokens for r in rows], "items")
-    if not rows and category is not Category.SETTINGS:
-        total.counter = measure.counter.name
+        items = () if context is None else context.items
+        total = _together((measure.item(i) for i in items if i.category is category), "items", measure.counter.name)
     return CategoryRow(
         category=category.value,
         evidence=grade,

@@ -101,13 +101,14 @@ class EventTokens(Struct, kw_only=True):
 
 
 class Event(Struct, kw_only=True):
-    """A recorded event. A compaction is one event of the turn that was open when it began; so is a revert."""
+    """An event, recorded or worked out (``how``). A compaction is one event of the turn that was open when it began; so is a revert."""
 
     type: str
     reason: str | UnsetType = UNSET
     status: str | UnsetType = UNSET
     at: str | UnsetType = UNSET
     evidence: str
+    how: str | UnsetType = UNSET
     by: str
     ref: str | UnsetType = UNSET
     tokens: EventTokens | UnsetType = UNSET
@@ -227,7 +228,7 @@ def _other(request: Request, clean: Clean) -> Other:
 
 
 def event_of(mark: Mark, clean: Clean) -> Event:
-    """Return a recorded event."""
+    """Return an event."""
     before, after = value_of(mark.before), value_of(mark.then)
     ref = next((mark.refs[role] for role in ("request", "summary", "message", "parent", "tail") if role in mark.refs), None)
     return Event(
@@ -235,7 +236,8 @@ def event_of(mark: Mark, clean: Clean) -> Event:
         reason=maybe(mark.reason),
         status=maybe(mark.status),
         at=maybe(iso(mark.at)),
-        evidence="confirmed",
+        evidence="confirmed" if mark.how is None else "estimated",
+        how=maybe(mark.how),
         by=mark.by.value,
         ref=maybe(ref if ref is not None else next(iter(mark.refs.values()), None)),
         tokens=UNSET if before is None and after is None else EventTokens(before=maybe(before), after=maybe(after)),

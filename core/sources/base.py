@@ -98,8 +98,13 @@ class Source(Protocol):
         """Read the text a ref points to, as the model got it, at most ``limit`` characters of it."""
         ...
 
-    def window(self, model: Model) -> Window:
-        """Tell how the harness treats this model's window, from its own configuration."""
+    def window(self, model: Model, session: str | None = None) -> Window:
+        """Tell how the harness treats this model's window, from its own configuration.
+
+        Args:
+            model: Provider and id.
+            session: Id of the session that asks, for its project's own configuration; without one that of no project counts.
+        """
         ...
 
 

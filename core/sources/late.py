@@ -28,6 +28,15 @@ class LateChain(Chain):
         """Belong to what fills it in. Nothing of the chain is set yet."""
         self._owner = owner
 
+    @property
+    def made(self) -> bool:
+        """Whether its content is there."""
+        try:
+            object.__getattribute__(self, "length")
+        except AttributeError:
+            return False
+        return True
+
     def __getattr__(self, name: str) -> object:
         """Make the content: reached only while it is not there."""
         if name not in ("base", "keep", "add", "length"):

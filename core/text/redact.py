@@ -140,3 +140,25 @@ def _replace(match: re.Match[str], name: str) -> str:
 def uncovered(raw: Raw, uncover: bool) -> Raw:
     """Return the text as it is where the person asked for that (``--uncover``), else redacted."""
     return raw if uncover else redact(raw)
+
+
+_ENDS = "\"'<>`"
+"""Characters that no key holds, besides blanks and what is not ASCII."""
+
+_LONGEST = 2_048
+"""Characters of a beginning of a key that are taken away; all shapes that may be longer are known by fewer."""
+
+
+def whole_words(raw: Raw, *, cut: bool) -> Raw:
+    """Return a text whose end was cut off without its last run of characters, which could be the beginning of a key.
+
+    Args:
+        raw: The beginning of a text.
+        cut: Whether there is more of it; else it is returned as it is.
+    """
+    if not cut:
+        return raw
+    end, least = len(raw), len(raw) - _LONGEST
+    while end > max(0, least) and "!" <= raw[end - 1] <= "~" and raw[end - 1] not in _ENDS:
+        end -= 1
+    return Raw(raw[:end])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ctx_inspect.core.budget import Count, Sent, Shares
-from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, value_of
+from ctx_inspect.core.budget import Sent
+from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, Why, value_of
+from ctx_inspect.core.shares import NO_SIZE, Adding, Count, Share, Shares
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
@@ -85,7 +86,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         base = max(provider or 0, view.shares.sum) or 1
         for part in view.shares.shares:
             if part.category is not Category.SETTINGS:
-                rows += _category(view, part.category, part.tokens, part.items, base, bar, width)
+                rows += _category(view, part, base, bar, width)
         rows += _media(view.shares)
         rows += _settings(view)
         rows += _rest(view, view.shares, provider, base, bar)
@@ -113,7 +114,8 @@ def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
     return Cell((Span(sign, tone), Span(own(" ")), Span(words, strong=strong)))
 
 
-def _category(view: BudgetView, category: Category, found: Known[int], items: int, base: int, width: int, line: int) -> list[Row]:
+def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -> list[Row]:
+    category, found, items = part.category, part.tokens, part.items
     name = own(category.value.capitalize())
     sign = fill_of(category, view.ascii_only)
     n = value_of(found)
@@ -124,6 +126,8 @@ def _category(view: BudgetView, category: Category, found: Known[int], items: in
     noun = "message" if category is Category.CONVERSATION else "item"
     coverage = view.context.coverage.get(category) if view.context is not None else None
     how = coverage.how if coverage is not None and coverage.how else "recorded"
+    if part.gap is not None:
+        how = f"{part.gap}; {how}"
     out = [
         Row(
             (
@@ -182,11 +186,13 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
             )
         )
     if len(sized) > most:
-        rest = sum(n or 0 for n, _ in sized[most:])
+        rest = Adding("items")
+        for n, _ in sized[most:]:
+            rest.add(NO_SIZE if n is None else Estimated(n, view.counter))
         words = Shown(f"  {CLOSED} {counted(len(sized) - most, 'more', 'more')}")
         out.append(
             Row(
-                (Cell((Span(words, Tone.DIM),)), Cell(), Cell((Span(Shown("≈" + whole(rest)), Tone.DIM, italic=True),))),
+                (Cell((Span(words, Tone.DIM),)), Cell(), Cell((known(rest.total(view.counter), whole),))),
                 key=(category, "more"),
             )
         )
@@ -197,7 +203,11 @@ def _media(found: Shares) -> list[Row]:
     if not found.media:
         return []
     name = Cell((Span(HATCH, Tone.DIM), Span(own(" Media"), strong=True), Span(Shown("  " + counted(found.media, "part")), Tone.DIM)))
-    how = Span(Shown(f"{size(found.media_bytes)}; bytes are no tokens"), Tone.DIM)
+    if found.media_bytes is None:
+        words = "of unknown size"
+    else:
+        words = size(found.media_bytes) + (f" and {found.media_unsized} of unknown size" if found.media_unsized else "")
+    how = Span(Shown(f"{words}; bytes are no tokens"), Tone.DIM)
     return [Row((name, Cell(), Cell((Span(NONE, Tone.DIM),)), Cell(), Cell((how,))), key="media")]
 
 
@@ -226,8 +236,10 @@ def _settings(view: BudgetView) -> list[Row]:
 
 def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, width: int) -> list[Row]:
     if provider is None:
-        return [_figure("sum of what is known", found.sum, "estimated"), _pair("provider's figure", view.row.window)]
-    if found.complete and not found.media:
+        none = Unavailable(Why.UNKNOWN, "nothing of it is counted")
+        total = _pair("sum of what is known", none) if found.nothing else _figure("sum of what is known", found.sum, "estimated")
+        return [total, _pair("provider's figure", view.row.window)]
+    if found.complete:
         off = 100 * (found.sum - provider) / provider if provider else 0.0
         difference = found.sum - provider
         words = f"{'+' if off >= 0 else '−'}{abs(off):.1f} %"
@@ -240,7 +252,8 @@ def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, widt
     shown = max(0, rest)
     filled = round(width * shown / base)
     missing = [s.category.value for s in found.shares if isinstance(s.tokens, Unavailable) and s.category is not Category.SETTINGS]
-    held = ", ".join([*missing, *(["media"] if found.media else [])])
+    partly = [s.category.value for s in found.shares if s.gap is not None and not isinstance(s.tokens, Unavailable)]
+    held = ", ".join([*missing, *(f"what of {name} is not counted" for name in partly), *(["media"] if found.media else [])])
     hatched = Row(
         (
             Cell((Span(HATCH, Tone.DIM), Span(own(" Not attributable"), strong=True))),
@@ -300,14 +313,20 @@ def _worded(name: str, value: tuple[Span, ...], why: str, room: int) -> list[Row
 
 
 def _sent(sent: Sent) -> list[Row]:
-    parts: Sequence[tuple[str, int]] = (
+    parts: Sequence[tuple[str, int | None]] = (
         ("Input, uncached", sent.input),
         ("Read from cache", sent.cache_read),
         ("Written to cache", sent.cache_write),
         ("Output", sent.output),
     )
     rows = [_head(f"Sent in total, in {counted(sent.requests, 'request')}")]
-    rows += [_words(name, (Span(tokens(n)),), "provider usage") for name, n in parts]
+    none = "no request reported it" if sent.requests else "no request yet"
+    rows += [
+        _words(name, (Span(NONE, Tone.DIM),), none) if n is None else _words(name, (Span(tokens(n)),), "provider usage")
+        for name, n in parts
+    ]
+    if sent.unreported:
+        rows.append(_note(f"    {counted(sent.unreported, 'request')} reported no usage: what they sent is not in these figures"))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Words for recorded events and for what happened in a turn; our own words, and names made harmless."""
+"""Words for events and for what happened in a turn; our own words, and names made harmless."""
 
 from __future__ import annotations
 
@@ -86,8 +86,12 @@ def _compaction(mark: Mark) -> Shown:
 def event_spans(mark: Mark, wide: bool) -> tuple[Span, ...]:
     """Return the words of an event line; ``wide`` adds how it is known."""
     tone = event_tone(mark)
-    words = event_words(mark)
-    return (Span(words, tone), Span(own(" · recorded"), Tone.DIM)) if wide else (Span(words, tone),)
+    words = event_words(mark) if mark.how is None else Shown("≈ " + event_words(mark))
+    guessed = mark.how is not None
+    if not wide:
+        return (Span(words, tone, italic=guessed),)
+    known = Shown(f" · {mark.how}") if mark.how is not None else own(" · recorded")
+    return (Span(words, tone, italic=guessed), Span(known, Tone.DIM, italic=guessed))
 
 
 _ERRORS = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ctx_inspect.core.budget import Shares
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Shown, Unavailable, value_of
+from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import Timeline
 from ctx_inspect.core.views.figures import known, reason, round_tokens, share, tokens

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from ctx_inspect.core.choose import project_key
 from ctx_inspect.core.model import Estimated, Raw, SessionInfo, Shown, Unavailable
+from ctx_inspect.core.text.redact import redact
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.figures import age
 from ctx_inspect.core.views.glyphs import BRANCH, GONE, LAST_BRANCH, LIVE
@@ -50,29 +52,14 @@ def title_of(info: SessionInfo) -> Shown:
     return named(info.agent, 40) if info.agent else UNTITLED
 
 
-def project_key(info: SessionInfo) -> str:
-    """Return what groups sessions: the project's path in NFC; paths are shown as recorded."""
-    return unicodedata.normalize("NFC", info.project or info.directory or "")
-
-
 def project_name(info: SessionInfo) -> Shown:
     """Return the last part of the project's path; Windows paths are paths."""
     path = info.project or info.directory
     if not path:
         return own("(no directory)")
-    name = path.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
-    return named(Raw(name or path), 60)
-
-
-def pick(sessions: Sequence[SessionInfo], here: str | None) -> SessionInfo | None:
-    """Return the session to open by itself: the newest of this directory's project, else the newest.
-
-    Subagents and hidden helpers are never picked while there is another.
-    """
-    grown = [s for s in sessions if s.parent is None and s.helper is None] or list(sessions)
-    wanted = unicodedata.normalize("NFC", here) if here else None
-    mine = [s for s in grown if wanted is not None and project_key(s) == wanted]
-    return max(mine or grown, key=lambda s: s.updated or 0, default=None)
+    whole = redact(path)  # before it is taken apart: a part of a key has no shape
+    name = whole.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+    return named(Raw(name or whole), 60)
 
 
 def matches(info: SessionInfo, words: Iterable[str]) -> bool:

@@ -78,7 +78,7 @@ def _usage(usage: Known[Usage], tone: Tone) -> tuple[Span, Span, Span, Span]:
 
 def took(r: Request) -> Shown:
     """Return how long a request took: ``4.1s``, ``2m 3s``; ``—`` where its end is not recorded."""
-    if r.done is None or r.done < r.at:
+    if r.done is None or r.at is None or r.done < r.at:
         return NONE
     seconds = (r.done - r.at) / 1000
     if seconds < 100:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.redact import redact
+from ctx_inspect.core.text.redact import redact, whole_words
 from ctx_inspect.core.text.show import lines, own
 from ctx_inspect.core.views.figures import counted, size
 from ctx_inspect.core.views.names import named
@@ -110,13 +110,14 @@ class Found(Struct, frozen=True):
     @property
     def keys(self) -> bool:
         """Whether something in it looks like a key."""
-        return value_of(self.text) not in (None, self.covered)
+        raw = value_of(self.text)
+        return raw is not None and not raw.startswith(self.covered)
 
 
 def found(text: Known[Raw]) -> Found:
     """Return a text with its keys covered; takes long for a long one."""
     raw = value_of(text)
-    return Found(text) if raw is None else Found(text, redact(raw))
+    return Found(text) if raw is None else Found(text, redact(whole_words(raw, cut=len(raw) >= TEXT_READ)))
 
 
 def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Found] | None, loading: bool = False, uncovered: bool = False) -> Sheet:
@@ -179,8 +180,9 @@ def _body(piece: Piece, texts: Mapping[Ref, Found], uncovered: bool) -> list[Row
     shown = lines(Raw(raw.replace("\r\n", "\n")), TEXT_LIMIT)
     tone = Tone.DIM if piece.who in {"thinking", "result"} else Tone.TEXT
     out = [Row((Cell((Span(Shown("   " + line), tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]]
-    if len(raw) > TEXT_LIMIT or len(shown) > LINES_SHOWN:
+    longer = len(read.text.value) > TEXT_LIMIT
+    if longer or len(shown) > LINES_SHOWN:
         whole = f" of {size(piece.size)}" if piece.size is not None else ""
-        limit = f"{TEXT_LIMIT:,} characters" if len(raw) > TEXT_LIMIT else f"{LINES_SHOWN:,} lines"
+        limit = f"{TEXT_LIMIT:,} characters" if longer else f"{LINES_SHOWN:,} lines"
         out.append(_note(f"   … the first {limit}{whole} are shown", Tone.DIM))
     return out

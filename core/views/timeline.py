@@ -56,7 +56,15 @@ def turn_of(key: Hashable) -> int | None:
 
 def rows_of_turn(row: TurnRow, other: tuple[Request, ...] = ()) -> tuple[Request, ...]:
     """Return what stands under an opened turn: its steps and rows, then title, summary and compaction requests, by time."""
-    return tuple(sorted((*row.turn.requests, *other), key=lambda r: r.at)) if other else row.turn.requests
+    if not other:
+        return row.turn.requests
+    # a row without a time stays behind the one before it
+    rows, at = list[tuple[int, Request]](), 0
+    for r in row.turn.requests:
+        at = at if r.at is None else r.at
+        rows.append((at, r))
+    rows += [(at if r.at is None else r.at, r) for r in other]
+    return tuple(r for _, r in sorted(rows, key=lambda pair: pair[0]))
 
 
 class TimelineView:
@@ -95,7 +103,8 @@ class TimelineView:
             self._extra.append(self._extra[-1] + len(under))
         self._numbers = sorted(self.opened)
         self._largest: int | None = None
-        first, last = (timeline.turns[0].turn.at, timeline.turns[-1].turn.at) if timeline.turns else (0, 0)
+        first = next((t.turn.at for t in timeline.turns if t.turn.at is not None), 0)
+        last = next((t.turn.at for t in reversed(timeline.turns) if t.turn.at is not None), first)
         # Where the clock may have been set back in between, times carry their offset and need room (field report 28).
         self.time_width = (
             5 if last - first < 36 * 3_600_000 and len(time_of_day(last)) == len(time_of_day(first)) == 5 else _time_width(first, last)
@@ -258,14 +267,14 @@ class TimelineLines:
         ]
 
     def _step(self, row: TurnRow, request: Request, last: bool) -> list[Cell]:
-        window = request_window(request)
+        window, limit = request_window(request), self.view.timeline.limit_for(request.model)
         number = str(request.step) if request.step is not None else EMPTY
         return [
             Cell((Span(own("  ")),)),
             Cell((Span(Shown((LAST_BRANCH if last else BRANCH) + number.rjust(2)), Tone.DIM),)),
             Cell((Span(time_of_day(request.at), Tone.DIM),)),
-            Cell(self._meter(window, row.limit, Tone.DIM)),
-            Cell((percent(window, row.limit, Tone.DIM),)),
+            Cell(self._meter(window, limit, Tone.DIM)),
+            Cell((percent(window, limit, Tone.DIM),)),
             Cell((known(window, tokens, Tone.DIM),)),
             Cell(),
             Cell(),

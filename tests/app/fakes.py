@@ -201,7 +201,7 @@ class FakeSource:
         self.asked.append(ref)
         return self.texts.get(ref, Confirmed(Raw(f"the text of {ref.row}\nsecond line")))
 
-    def window(self, model: Model) -> Window:
+    def window(self, model: Model, session: str | None = None) -> Window:
         if self.limit is None:
             return Window((), Unavailable(Why.UNKNOWN, "the limit is unknown"))
         claim = LimitClaim(Confirmed(self.limit, Witness.CONFIG), "context", "opencode.json", RANK_HARNESS)

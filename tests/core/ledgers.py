@@ -44,7 +44,7 @@ def usage(window: int, read: int = 0, output: int = 5) -> Confirmed[Usage]:
     return Confirmed(Usage(input=window - read, output=output, cache_read=read, cache_write=0), Witness.PROVIDER)
 
 
-def step(id: str, window: int | None, n: int = 1, at: int = 0, **changes: object) -> Request:
+def step(id: str, window: int | None, n: int = 1, at: int | None = 0, **changes: object) -> Request:
     return Request(id=id, at=at, step=n, model=BIG, usage=NO_USAGE if window is None else usage(window), **changes)  # type: ignore[arg-type]
 
 
@@ -65,7 +65,7 @@ def ledger(*turns: Turn, marks: tuple[Mark, ...] = (), now: Context | None = Non
     return Ledger(info(), turns=turns, marks=marks, now=now, hidden=hidden)
 
 
-def compaction(turn: int, at: int, **changes: object) -> Mark:
+def compaction(turn: int, at: int | None, **changes: object) -> Mark:
     return Mark(MarkKind.COMPACTION, at, turn, status="succeeded", **changes)  # type: ignore[arg-type]
 
 

@@ -70,7 +70,7 @@ class Fake:
         self._enter()
         return Unavailable(Why.GONE, ref.row)
 
-    def window(self, model: Model) -> Any:
+    def window(self, model: Model, session: str | None = None) -> Any:
         raise NotImplementedError
 
 

@@ -24,6 +24,7 @@ from ctx_inspect.core.model import (
     value_of,
 )
 from ctx_inspect.core.model.limits import RANK_HARNESS, RANK_OVERFLOW, RANK_USER
+from ctx_inspect.core.shares import shares
 
 from .ledgers import ledger, step, turn, usage
 
@@ -97,7 +98,7 @@ def test_sent_counts_own_steps_once_hidden_ones_too_inherited_ones_never() -> No
         inherited.__class__(2, "u2", ("u2",), 0, (step("i", 50, inherited=True), step("shell", None, call=False))),
         hidden=(hidden,),
     )
-    assert budget.sent(book) == budget.Sent(3, 307, 15, 0, 0)
+    assert budget.sent(book) == budget.Sent(3, 307, 15, 0, 0, 0, (3, 3, 3, 3))
 
 
 def test_shares_never_make_a_number_of_what_is_not_known() -> None:
@@ -111,10 +112,10 @@ def test_shares_never_make_a_number_of_what_is_not_known() -> None:
             Category.SKILLS: Coverage("unavailable", why=Why.NOT_RECORDED, note="OpenCode 1.x does not store skills"),
         },
     )
-    found = budget.shares(context, usage(100).__class__(100, Witness.PROVIDER), lambda _, size: size // 7, "bytes/7")
+    found = shares(context, usage(100).__class__(100, Witness.PROVIDER), lambda _, size: size // 7, "bytes/7")
     by = {s.category: s for s in found.shares}
     assert by[Category.TOOLS].tokens == Estimated(5, "bytes/7")
-    assert by[Category.CONVERSATION].tokens == Estimated(10, "bytes/7")
+    assert by[Category.CONVERSATION].tokens == Estimated(10, "bytes/7, 1 of 2 parts not counted")
     assert by[Category.SKILLS].tokens == Unavailable(Why.NOT_RECORDED, "OpenCode 1.x does not store skills")
     assert (found.media, found.media_bytes, found.sum, value_of(found.rest), found.complete) == (1, 1_000_000, 15, 85, False)
 
@@ -125,5 +126,5 @@ def test_what_cannot_be_counted_is_named() -> None:
         Chain(None, 0, (Message("u", Role.USER, "u", (Part(PartKind.TEXT, "t", None),)),)),
         {Category.CONVERSATION: Coverage("estimated")},
     )
-    found = budget.shares(context, Confirmed(9), lambda _, size: size, "c")
-    assert found.shares[-1].tokens == Estimated(0, "c, 1 not counted")
+    found = shares(context, Confirmed(9), lambda _, size: size, "c")
+    assert found.shares[-1].tokens == Unavailable(Why.UNKNOWN, "its size is not recorded")

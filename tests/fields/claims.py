@@ -55,7 +55,7 @@ def watched(source: Source, ledger: Ledger) -> str:
 
         return beginning(source, refs)
 
-    return document(turns_of(ledger, timeline(ledger, source.window), begin, cleaner(False)))
+    return document(turns_of(ledger, timeline(ledger, lambda m: source.window(m, ledger.info.id)), begin, cleaner(False)))
 
 
 def texts(answer: Any) -> list[str | None]:

@@ -155,7 +155,14 @@ def test_the_window_and_what_was_sent_are_two_figures(cli: Cli, tmp_path: Path, 
 
     def claim(answer: tuple[Any, Any]) -> None:
         listed, told = answer
-        assert listed["sessions"][0]["sent"] == {"requests": 20, "input": 2_000, "output": 200, "cache_read": 210_000, "cache_write": 1_000}
+        assert listed["sessions"][0]["sent"] == {
+            "requests": 20,
+            "unreported": 0,
+            "input": 2_000,
+            "output": 200,
+            "cache_read": 210_000,
+            "cache_write": 1_000,
+        }
         assert told["current"]["tokens"] == 20_150
         assert told["turns"][-1]["window"]["tokens"] == 20_150
 

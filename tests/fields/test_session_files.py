@@ -259,7 +259,14 @@ def test_of_rows_with_one_id_the_last_wins_with_the_first_time(cli: Cli, tmp_pat
         first = told["turns"][0]["steps"]
         assert [(step["id"], step["usage"]["output"]) for step in first] == [("aaaa0001", 90)]
         assert first[0]["at"] == iso(START + 10_000_000)
-        assert listed["sessions"][0]["sent"] == {"requests": 2, "input": 1100, "output": 95, "cache_read": 0, "cache_write": 0}
+        assert listed["sessions"][0]["sent"] == {
+            "requests": 2,
+            "unreported": 0,
+            "input": 1100,
+            "output": 95,
+            "cache_read": 0,
+            "cache_write": 0,
+        }
 
     def both(path: Path) -> tuple[object, object]:
         return sessions(cli, path), turns(cli, path)
@@ -286,7 +293,7 @@ def test_a_clone_inherits_and_counts_nothing_twice(cli: Cli, tmp_path: Path) -> 
     def claim(answer: tuple[object, object]) -> None:
         rows = {row["id"]: row for row in answer[0]["sessions"]}
         assert rows["first"]["sent"]["input"] == 300
-        assert rows["second"]["sent"] == {"requests": 1, "input": 300, "output": 30, "cache_read": 0, "cache_write": 0}
+        assert rows["second"]["sent"] == {"requests": 1, "unreported": 0, "input": 300, "output": 30, "cache_read": 0, "cache_write": 0}
         assert rows["second"]["forked_from"]["key"] == "pi:first"
         assert (rows["second"]["turns"], rows["second"]["inherited"]) == (3, 2)
         assert [t.get("inherited", False) for t in answer[1]["turns"]] == [True, True, False]

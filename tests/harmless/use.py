@@ -81,7 +81,7 @@ class User:
             self.live.reader(source).text(ledger.turns[-1].input[0], 100).add_done_callback(self._read)
         for turn in ledger.turns[-1:]:
             for request in turn.requests:
-                source.window(request.model)
+                source.window(request.model, ledger.info.id)
 
     def _read(self, future: Future[Any]) -> None:
         if not future.cancelled() and future.exception() is None:

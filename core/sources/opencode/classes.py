@@ -77,10 +77,12 @@ def _is_copy(entry: Entry, original: Entry) -> bool:
     a, b = entry.row, original.row
     if (a.agent, a.provider, a.model) != (b.agent, b.provider, b.model):
         return False
+    if any(p.size is None for p in (*entry.parts, *original.parts)):
+        return False  # texts that are too long to be read cannot be compared
     return [(p.type, p.size, p.synthetic) for p in entry.parts] == [_copied(p) for p in original.parts]
 
 
-def _copied(part: PartRow) -> tuple[str, int, bool]:
+def _copied(part: PartRow) -> tuple[str, int | None, bool]:
     media = part.media
     if part.type == "file" and media is not None and is_media(media.mime):
         return "text", utf8(f"[Attached {media.mime}: {media.filename or 'file'}]"), False

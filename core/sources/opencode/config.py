@@ -71,7 +71,7 @@ def window(model: Model, env: Environment, home: Path, directory: str | None) ->
     provider, id = model.provider or "", model.id or ""
     stated: _Stated | None = None
     auto, reserved = True, None
-    for path in _files(env, home, directory):
+    for path, name in _files(env, home, directory):
         config = _read(path)
         if config is None:
             continue
@@ -80,7 +80,7 @@ def window(model: Model, env: Environment, home: Path, directory: str | None) ->
             reserved = _tokens(config.compaction.reserved) if config.compaction.reserved is not None else reserved
         limit = _limit_in(config.provider, provider, id)
         if limit is not None:
-            stated = _merge(stated, limit, path.name)
+            stated = _merge(stated, limit, name)
     if stated is None or stated.context is None:
         catalogue = _catalogue(env, home, provider, id)
         stated = (
@@ -143,18 +143,19 @@ def _limit_in(providers: Mapping[str, _Provider] | None, provider: str, id: str)
     return models[id].limit if models and id in models else None
 
 
-def _files(env: Environment, home: Path, directory: str | None) -> Iterator[Path]:
+def _files(env: Environment, home: Path, directory: str | None) -> Iterator[tuple[Path, str]]:
+    """Yield each place and what it is called here: names of files that somebody chose are not repeated."""
     folder = Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-    yield from (folder / name for name in _NAMES)
+    yield from ((folder / name, name) for name in _NAMES)
     if env.get("OPENCODE_CONFIG"):
-        yield Path(env["OPENCODE_CONFIG"])
+        yield Path(env["OPENCODE_CONFIG"]), "$OPENCODE_CONFIG"
     if directory and os.path.isabs(directory) and "\0" not in directory:
         yield from _project(Path(directory))
     if env.get("OPENCODE_CONFIG_DIR"):
-        yield from (Path(env["OPENCODE_CONFIG_DIR"]) / name for name in _NAMES[1:])
+        yield from ((Path(env["OPENCODE_CONFIG_DIR"]) / name, name) for name in _NAMES[1:])
 
 
-def _project(directory: Path) -> Iterator[Path]:
+def _project(directory: Path) -> Iterator[tuple[Path, str]]:
     """Yield the project's own files, from its root (the folder that holds ``.git``) down to the directory."""
     way = [directory]
     for parent in (directory, *directory.parents):
@@ -165,8 +166,8 @@ def _project(directory: Path) -> Iterator[Path]:
     else:
         way = [directory]
     for folder in reversed(way):
-        yield from (folder / name for name in _NAMES[1:])
-        yield from (folder / ".opencode" / name for name in _NAMES[1:])
+        yield from ((folder / name, name) for name in _NAMES[1:])
+        yield from ((folder / ".opencode" / name, name) for name in _NAMES[1:])
 
 
 _cache: dict[Path, tuple[tuple[int, int], object]] = {}

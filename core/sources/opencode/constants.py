@@ -109,6 +109,8 @@ NOT_STORED: Final = (
     ("generation settings", WORDS + "temperature, output limit and provider options"),
     ("retries", WORDS + "retries: a row that was sent again looks like one sent once"),
     ("title requests", WORDS + "the requests that make titles"),
+    ("step limit", WORDS + "the message that it adds in memory to the last step that an agent may take"),
+    ("reverts that were undone", "they leave a trace in the event log only, which is searched for reverts that stayed"),
     ("plugin rewrites", WORDS + "what plugins change in memory before a request is sent"),
 )
 """(what, why) that hold for every session."""

@@ -118,8 +118,14 @@ _message = msgspec.json.Decoder(_Message)
 _part = msgspec.json.Decoder(_Part)
 
 
-def message_row(id: str, created: int, updated: int, data: bytes) -> MessageRow:
+def message_row(id: str, created: int | None, updated: int, data: bytes) -> MessageRow:
     """Decode a message row.
+
+    Args:
+        id: Its id.
+        created: The column of that name, epoch milliseconds; ``None`` where the store has none.
+        updated: Epoch milliseconds.
+        data: Its JSON.
 
     Raises:
         UNREADABLE: It is no message that this program knows.
@@ -128,11 +134,11 @@ def message_row(id: str, created: int, updated: int, data: bytes) -> MessageRow:
     time, model, error = m.time, m.model, m.error
     return MessageRow(
         id,
-        created,
+        created or 0,
         updated,
         m.role,
-        _int(time.created if time else None) or created,
-        _int(time.completed if time else None),
+        when(time.created if time else None) or when(created),
+        when(time.completed if time else None),
         m.parentID,
         m.agent or m.mode,
         m.providerID or (model.providerID if model else None),
@@ -145,8 +151,14 @@ def message_row(id: str, created: int, updated: int, data: bytes) -> MessageRow:
     )
 
 
-def _int(value: float | None) -> int | None:
-    return int(value) if value is not None and abs(value) < 2**62 else None
+def when(value: float | None) -> int | None:
+    """Return a recorded time as epoch milliseconds; the epoch itself and what lies before it is no time."""
+    return int(value) if value is not None and 0 < value < 2**62 else None
+
+
+def _tokens(value: float | None) -> int | None:
+    """Return a recorded number of tokens, or ``None`` where it cannot be one."""
+    return int(value) if value is not None and 0 <= value < 1e15 else None
 
 
 def _usage(tokens: _Tokens | None) -> Usage | None:
@@ -155,7 +167,7 @@ def _usage(tokens: _Tokens | None) -> Usage | None:
         return None
     cache = tokens.cache
     figures = [
-        _int(f) for f in (tokens.input, tokens.output, tokens.reasoning, cache.read if cache else None, cache.write if cache else None)
+        _tokens(f) for f in (tokens.input, tokens.output, tokens.reasoning, cache.read if cache else None, cache.write if cache else None)
     ]
     return Usage(*figures) if any(figures) else None
 
@@ -220,9 +232,9 @@ def _tool(p: _Part, state: _State) -> Tool:
         p.tool or "",
         p.callID or "",
         state.status,
-        len(bytes(state.input)),
+        len(bytes(state.input)) or None,
         output,
-        _int(compacted),
+        when(compacted),
         msgspec.json.decode(child, type=str) if child.startswith(b'"') else None,
         state.status == "error" and kept,
         tuple(_media(f) for f in state.attachments or ()),
@@ -244,29 +256,61 @@ def media_bytes(url: str) -> int | None:
     return len(body)
 
 
-_TYPE = re.compile(rb'"type"\s*:\s*"([a-z-]{1,32})"')
-_NAME = re.compile(rb'"tool"\s*:\s*"([^"\\]{1,200})"')
-_CALL = re.compile(rb'"callID"\s*:\s*"([^"\\]{1,200})"')
-_STATUS = re.compile(rb'"status"\s*:\s*"([a-z]{1,16})"')
-_MIME = re.compile(rb'"mime"\s*:\s*"([^"\\]{1,200})"')
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.){0,4096})"|["{}\[\]:,]', re.DOTALL)
+"""A string without what is escaped in it, or a sign; all else in JSON is passed over."""
 
 
-def part_head(id: str, updated: int, head: bytes, size: int) -> PartRow:
-    """Make a part of the first bytes of a row that is too long to be read; ``size`` is the whole row's."""
-    kind = _find(_TYPE, head) or "?"
+def _strings(head: bytes) -> dict[str, str]:
+    """Return the strings that stand in the beginning of a JSON object, by path (``type``, ``state.status``); not those in lists."""
+    found: dict[str, str] = {}
+    path: list[str] = []
+    key, value, lists = "", False, 0
+    for token in _TOKEN.finditer(head):
+        text = token.group(1)
+        if text is not None:
+            word = text.decode("utf-8", "replace")
+            if value and not lists and b"\\" not in text:
+                found.setdefault(".".join([*path[1:], key]), word)
+            elif not value:
+                key = word
+            continue
+        match token.group():
+            case b'"':
+                break  # a text that goes on beyond the head
+            case b"{":
+                path.append(key)
+                value = False
+            case b"}":
+                key, value = (path.pop() if path else ""), False
+            case b"[":
+                lists += 1
+            case b"]":
+                lists -= 1
+            case b":":
+                value = True
+            case _:
+                value = False
+    return found
+
+
+def part_head(id: str, updated: int, head: bytes) -> PartRow:
+    """Make a part of the first bytes of a row that is too long to be read: of it only what stands there is known.
+
+    Args:
+        id: Its id.
+        updated: Epoch milliseconds.
+        head: The first bytes of its JSON. No size is made of the length of the whole: that is the length of no text in it.
+    """
+    stated = _strings(head)
+    kind = stated.get("type", "?")
     match kind:
         case "tool":
-            tool = Tool(_find(_NAME, head) or "", _find(_CALL, head) or "", _find(_STATUS, head) or "completed", 0, size)
-            return PartRow(id, updated, kind, tool=tool)
+            tool = Tool(stated.get("tool", ""), stated.get("callID", ""), stated.get("state.status", ""), None, None)
+            return PartRow(id, updated, kind, None, tool=tool)
         case "file":
-            return PartRow(id, updated, kind, media=Media(_find(_MIME, head) or "", size * 3 // 4, None))
+            return PartRow(id, updated, kind, None, media=Media(stated.get("mime", ""), None, None))
         case _:
-            return PartRow(id, updated, kind, size)
-
-
-def _find(pattern: re.Pattern[bytes], head: bytes) -> str | None:
-    found = pattern.search(head)
-    return found.group(1).decode("utf-8", "replace") if found else None
+            return PartRow(id, updated, kind, None)
 
 
 def decode_any(data: bytes) -> Any:

@@ -109,7 +109,7 @@ def _large_part(reader: Reader, rowid: int, row: tuple[Any, ...]) -> tuple[str, 
     id, message, updated = row
     head, size = reader.head("part", "data", rowid, _HEAD)
     reader.note(ProblemCode.TOO_LARGE, f"Part {_id(id)} holds {size:,} bytes; it is listed, its content is not read.")
-    return message, part_head(id, updated, head, size)
+    return message, part_head(id, updated, head)
 
 
 def _id(value: object) -> str:
@@ -127,9 +127,9 @@ def _all(reader: Reader, table: _Table, session: str, bad: set[str]) -> Iterator
     found: list[Any] = []
     try:
         for row in reader.rows(sql, (session,)):
-            before = len(reader.problems)
+            before = reader.noted
             made = table.decode(reader, row)
-            if len(reader.problems) != before:
+            if reader.noted != before:
                 bad.add(row[0])
             if made is not None:
                 found.append(made)
@@ -159,7 +159,7 @@ def _one_by_one(reader: Reader, table: _Table, rowids: list[int], bad: set[str])
     whole = f"SELECT {table.columns}, CAST(data AS BLOB) FROM {table.name} WHERE rowid = ?"
     light = f"SELECT {table.columns} FROM {table.name} WHERE rowid = ?"
     for rowid in rowids:
-        before, row = len(reader.problems), None
+        before, row = reader.noted, None
         try:
             row = reader.row(whole, (rowid,))
             made = table.decode(reader, row) if row else None
@@ -173,7 +173,7 @@ def _one_by_one(reader: Reader, table: _Table, rowids: list[int], bad: set[str])
         except Damaged:
             _damaged(reader, table)
             continue
-        if row is not None and len(reader.problems) != before:
+        if row is not None and reader.noted != before:
             bad.add(row[0])
         if made is not None:
             yield made

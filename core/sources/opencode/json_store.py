@@ -16,7 +16,7 @@ import msgspec
 from ctx_inspect.core.model import Listing, Model, Problem, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.opencode.decode import message_row, part_head, part_row
+from ctx_inspect.core.sources.opencode.decode import message_row, part_head, part_row, when
 from ctx_inspect.core.sources.opencode.ledger import Pending
 from ctx_inspect.core.sources.opencode.listing import FORMAT_JSON, Found
 from ctx_inspect.core.sources.opencode.places import databases_in, session_files
@@ -84,8 +84,8 @@ def listing(storage: Path) -> tuple[dict[str, Found], list[Problem]]:
             id,
             Raw(s.title) if s.title else None,
             directory,
-            time.created,
-            time.updated,
+            when(time.created),
+            when(time.updated),
             Raw(str(path)),
             FORMAT_JSON,
             project_of(directory) if directory else None,
@@ -121,12 +121,12 @@ def _message(path: Path, problems: list[Problem]) -> MessageRow | None:
     try:
         if data is None:
             raise ValueError
-        row = message_row(path.stem, 0, _mtime(path), data)
+        row = message_row(path.stem, None, _mtime(path), data)
     except UNREADABLE:
         problems.append(Problem(Raw(str(path)), ProblemCode.UNREADABLE_RECORD, "This message file cannot be read; it is left out."))
         return None
     # the table's time of creation was filled from this one
-    return msgspec.structs.replace(row, created=row.at)
+    return msgspec.structs.replace(row, created=row.at or 0)
 
 
 def _part(path: Path, problems: list[Problem]) -> PartRow:
@@ -139,7 +139,7 @@ def _part(path: Path, problems: list[Problem]) -> PartRow:
             problems.append(
                 Problem(Raw(str(path)), ProblemCode.TOO_LARGE, f"This part holds {size:,} bytes; it is listed, its content is not read.")
             )
-            return part_head(path.stem, updated, head, size)
+            return part_head(path.stem, updated, head)
     data = _bytes(path)
     try:
         if data is None:

@@ -31,6 +31,8 @@ from ctx_inspect.core.sources.opencode.wire import Target, pruned_times
 
 _LATEST = 2**62
 
+COPIED = "rows older than the session: OpenCode records no fork"
+
 
 def _missing(what: str) -> Coverage:
     return Coverage("unavailable", why=Why.NOT_RECORDED, note=WORDS + what)
@@ -60,14 +62,27 @@ class _Where:
 
     times: list[int] = field(default_factory=list[int])
     places: list[tuple[int | None, str | None]] = field(default_factory=list[tuple[int | None, str | None]])
+    ids: list[str] = field(default_factory=list[str])
 
-    def add(self, at: int, turn: int | None, after: str | None) -> None:
-        self.times.append(max(at, self.times[-1]) if self.times else at)
+    def add(self, row: MessageRow, turn: int | None, after: str | None) -> None:
+        at, last = row.at or 0, self.newest
+        self.times.append(max(at, last))
         self.places.append((turn, after))
+        self.ids.append(row.id)
+
+    @property
+    def newest(self) -> int:
+        """Time of the newest row so far; of rows without one that of those before them."""
+        return self.times[-1] if self.times else 0
 
     def at(self, time: int) -> tuple[int | None, str | None]:
         n = bisect_right(self.times, time)
         return self.places[n - 1] if n else (None, None)
+
+    def before(self, message: str) -> tuple[int | None, str | None, int]:
+        """Return the place, and its time, right before where a message stood that is gone: ids ascend as rows are made."""
+        n = next((n for n in range(len(self.ids), 0, -1) if self.ids[n - 1] < message), 0)
+        return (*self.places[n - 1], self.times[n - 1]) if n else (None, None, 0)
 
 
 class _Contexts:
@@ -98,7 +113,7 @@ def build(
         problems: What could not be read.
         private: What the source keeps for the next time.
     """
-    session, born = info.id, info.started or 0
+    session, born = info.id, info.started
     active, hidden_rows, trimmed = _cut(entries, pending)
     kinds = t.kinds_of(active)
     opening = t.opening_rows(active, kinds)
@@ -107,7 +122,7 @@ def build(
     contexts = _Contexts()
     rows = t.Assembly(session, born)
     where = _Where()
-    marks: list[Mark] = []
+    marks: list[tuple[int, Mark]] = []  # with what orders them: their time, else that of the row before them
     summaries = {e.row.parent: e for e in active if e.row.role == "assistant" and e.row.summary}
     overflowed = _overflowed(active, kinds)
     prompt: MessageRow | None = None
@@ -115,9 +130,9 @@ def build(
         row = entry.row
         if kind is not None:
             if kind is UserClass.COMPACTION:
-                marks.append(t.compaction_mark(entry, summaries.get(row.id), rows.n, rows.last))
+                marks.append((row.at or where.newest, t.compaction_mark(entry, summaries.get(row.id), rows.n, rows.last)))
             elif opens(kind):
-                marks.extend(_switches(prompt, row, rows.n, rows.last))
+                marks.extend((row.at or where.newest, m) for m in _switches(prompt, row, rows.n, rows.last))
                 prompt = row
             rows.user(entry, kind, opening[n])
         else:
@@ -126,29 +141,29 @@ def build(
                 chain = replay.request(n, row.at, Target(row.provider, row.model), row.agent)
                 context = Context(contexts.items(row.provider, row.model, row.agent), chain, COVERAGE)
             rows.assistant(entry, call, context, row.id in overflowed)
-        where.add(row.at, rows.n, rows.last)
+        where.add(row, rows.n, rows.last)
     made = rows.finished()
-    marks.extend(_prunes(active, where))
+    marks.extend((m.at or 0, m) for m in _prunes(active, where))
     hidden = list(t.hidden_of(session, hidden_rows, "reverted"))
     if pending is not None and hidden_rows:
         refs = {"message": pending.message, **({"part": pending.part} if pending.part else {})}
-        at = max(info.updated or 0, active[-1].row.at if active else 0)
-        marks.append(Mark(MarkKind.REVERT, at, rows.n, rows.last, status="pending", refs=refs, counts=_counts(hidden, hidden_rows)))
+        # the session's row tells that it is there, not since when
+        mark = Mark(MarkKind.REVERT, None, rows.n, rows.last, status="pending", refs=refs, counts=_counts(hidden, hidden_rows))
+        marks.append((_LATEST, mark))
     for revert in log.reverts:
         gone = t.hidden_of(session, revert.entries, "reverted")
         hidden.extend(gone)
-        at = revert.at if revert.at is not None else info.updated or 0
-        turn, after = where.at(at)
-        status, reason = ("succeeded", None) if revert.asked else ("succeeded", "messages deleted")
-        marks.append(
-            Mark(MarkKind.REVERT, at, turn, after, reason, status, {"message": revert.message}, counts=_counts(gone, revert.entries))
-        )
-    copied = [e.row.at for e in active if e.row.at < born]
-    if copied:
+        turn, after, order = (*where.at(revert.at), revert.at) if revert.at is not None else where.before(revert.message)
+        reason, refs = (None if revert.asked else "messages deleted"), {"message": revert.message}
+        counts = _counts(gone, revert.entries)
+        marks.append((order, Mark(MarkKind.REVERT, revert.at, turn, after, reason, "succeeded", refs, counts=counts)))
+    copied = sum(map(rows.copied, active))
+    if copied and born is not None:
         turn, after = where.at(born - 1)
         origin = value_of(info.forked_from)
-        marks.append(Mark(MarkKind.FORK, born, turn, after, refs={"parent": origin} if origin else {}, counts={"messages": len(copied)}))
-    marks.sort(key=lambda m: m.at)
+        refs = {"parent": origin} if origin else {}
+        marks.append((born, Mark(MarkKind.FORK, born, turn, after, refs=refs, counts={"messages": copied}, how=COPIED)))
+    marks.sort(key=lambda pair: pair[0])
     not_recorded = list(NOT_STORED)
     if not log.complete:
         not_recorded.append(("reverted messages", "the event log no longer holds all of them, or is too long to search"))
@@ -157,8 +172,8 @@ def build(
         tuple(rows.before),
         made,
         {n: tuple(r) for n, r in rows.other.items()},
-        tuple(marks),
-        tuple(sorted(hidden, key=lambda h: h.at)),
+        tuple(m for _, m in marks),
+        tuple(sorted(hidden, key=lambda h: h.at or 0)),
         _next(info, active, replay, contexts),
         tuple(problems),
         tuple(not_recorded),

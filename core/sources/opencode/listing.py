@@ -12,6 +12,7 @@ from ctx_inspect.core.model import Estimated, Known, Model, ProblemCode, Raw, Se
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.opencode.constants import HELPERS, LAST_MIGRATION
+from ctx_inspect.core.sources.opencode.decode import when
 from ctx_inspect.core.sources.opencode.ledger import Pending
 from ctx_inspect.core.sources.opencode.records import UNREADABLE
 from ctx_inspect.core.sources.sqlite import Damaged, Reader
@@ -122,7 +123,7 @@ def _text(value: object) -> Raw | None:
 
 
 def _time(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+    return when(value) if isinstance(value, int) else None
 
 
 def _model(value: object) -> Model:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from ctx_inspect.core.sources.opencode.decode import message_row, part_row
+from ctx_inspect.core.sources.opencode.decode import message_row, part_row, when
 from ctx_inspect.core.sources.opencode.records import UNREADABLE, Entry, MessageRow, PartRow
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge
 
@@ -119,8 +119,8 @@ def removals(reader: Reader, session: str, present: Collection[str], prior: Log 
         return Log(complete=False)
     if not removed:
         return Log()
-    if prior is not None and prior.seen == removed[-1][0] and prior.complete:
-        return prior
+    if prior is not None and prior.seen == removed[-1][0]:
+        return prior  # incomplete or not: what is missing did not come back
     groups: list[list[tuple[int, str]]] = []
     for seq, id in removed:
         if groups and groups[-1][-1][0] == seq - 1:
@@ -163,8 +163,8 @@ def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: 
             if head.id in wanted:
                 first = seq
                 if head.id not in rows:
-                    created = int(head.time.created) if head.time else 0
-                    rows[head.id] = message_row(head.id, created, created, bytes(info))
+                    created = when(head.time.created) if head.time else None
+                    rows[head.id] = message_row(head.id, created, created or 0, bytes(info))
             elif len(rows) == len(wanted) and head.id < oldest and b'"role":"assistant"' in bytes(info)[:400]:
                 break  # an answer before the oldest removed row: their first states lie behind us
         except UNREADABLE:
@@ -186,8 +186,6 @@ def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: 
         message, part = parts[id]
         of.setdefault(message, []).append(part)
     entries = [Entry(r, tuple(of.get(r.id, ()))) for r in sorted(rows.values(), key=lambda r: (r.created, r.id))]
-    if at is None and entries:
-        at = max(e.row.done or e.row.at for e in entries)
     return Revert(at, group[0][1], tuple(entries), asked), len(rows) == len(wanted) and budget[0] >= 0
 
 
@@ -199,7 +197,7 @@ def _asked(reader: Reader, session: str, before: int) -> tuple[bool, int | None]
         except UNREADABLE:
             return False, None
         updated = info.time.updated if info.time else None
-        return info.revert is not None, int(updated) if updated is not None and info.revert is not None else None
+        return info.revert is not None, when(updated) if info.revert is not None else None
     return False, None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 from threading import RLock
 
 from ctx_inspect.core.model import Chain, ChainBuilder, Message, Part, PartKind, Synthetic
@@ -102,7 +103,7 @@ class Rebuild:
     def add(self, index: int) -> None:
         """Add the next row."""
         entry = self._entries[index]
-        self._now = max(self._now, entry.row.at)
+        self._now = max(self._now, entry.row.at or 0)
         self._show(index)
         if entry.row.role == "assistant" and entry.row.summary:
             self._relayout(sent_order(self._entries, index + 1))
@@ -134,10 +135,12 @@ class Rebuild:
 
     def _relayout(self, order: list[int]) -> None:
         self._order = order
-        self._start = {}
+        before, self._start = self._start, {}
         messages: list[Message] = []
         self._planned, self._last_user, self._sensitive = False, None, set()
         for i in order:
+            if i not in before:  # a tail may bring back what an earlier compaction left out, as it was written then
+                self._show(i)
             self._start[i] = len(messages)
             messages.extend(self._shown[i])
             self._note(i)
@@ -160,16 +163,16 @@ class Rebuild:
                 self._list.replace(start + n, b)
         return False
 
-    def request(self, at: int, target: Target, agent: str | None, into: Chain | None = None) -> Chain:
+    def request(self, at: int | None, target: Target, agent: str | None, into: Chain | None = None) -> Chain:
         """Return the list that a request carries.
 
         Args:
-            at: When it is sent (epoch ms).
+            at: When it is sent (epoch ms), where recorded.
             target: The model it goes to.
             agent: The agent that sends it.
             into: A chain that was handed out for it before.
         """
-        self._now = max(self._now, at)
+        self._now = max(self._now, at or 0)
         rows: set[int] = set()
         until = bisect_right(self._prune_times, self._now)
         while self._pruned < until:
@@ -206,16 +209,21 @@ class Rebuild:
 
 
 class Replay:
-    """Notes which requests were made, and plays the rows through a :class:`Rebuild` when somebody looks at a list."""
+    """Notes which requests were made, and plays the rows through a :class:`Rebuild` when somebody looks at a list.
+
+    What was noted is kept: where playing fails half way, all of it is played again at the next look.
+    """
 
     def __init__(self, session: str, entries: Sequence[Entry], kinds: Sequence[UserClass | None], opening: frozenset[str]) -> None:
         """Take the rows; as of :class:`Rebuild`."""
-        self._rebuild = Rebuild(session, entries, kinds, opening)
+        self._begin = partial(Rebuild, session, entries, kinds, opening)
+        self._rebuild = self._begin()
         self._there = 0
-        self._wanted: list[tuple[int, LateChain, int, Target, str | None]] = []
+        self._wanted: list[tuple[int, LateChain, int | None, Target, str | None]] = []
+        self._done = 0
         self._lock = RLock()
 
-    def request(self, before: int, at: int, target: Target, agent: str | None) -> Chain:
+    def request(self, before: int, at: int | None, target: Target, agent: str | None) -> Chain:
         """Return the list of a request that was sent when the first ``before`` rows were there; ask in order."""
         chain = LateChain(self)
         self._wanted.append((before, chain, at, target, agent))
@@ -224,9 +232,18 @@ class Replay:
     def run(self) -> None:
         """Make all lists."""
         with self._lock:
-            wanted, self._wanted = self._wanted, []
-            for before, chain, at, target, agent in wanted:
-                for n in range(self._there, before):
-                    self._rebuild.add(n)
-                self._there = max(self._there, before)
-                self._rebuild.request(at, target, agent, chain)
+            try:
+                self._play()
+            except BaseException:
+                # of the row that failed nobody knows which half was done
+                self._rebuild, self._there, self._done = self._begin(), 0, 0
+                raise
+
+    def _play(self) -> None:
+        while self._done < len(self._wanted):
+            before, chain, at, target, agent = self._wanted[self._done]
+            for n in range(self._there, before):
+                self._rebuild.add(n)
+            self._there = max(self._there, before)
+            self._rebuild.request(at, target, agent, None if chain.made else chain)
+            self._done += 1

@@ -37,9 +37,9 @@ class Tool(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         name: The tool.
         call: Joins call and result.
-        status: ``pending running completed error``.
-        input: Bytes of its arguments as JSON.
-        output: Bytes of its output or error text.
+        status: ``pending running completed error``; empty where it is not known.
+        input: Bytes of its arguments as JSON, where known.
+        output: Bytes of its output or error text, where known.
         compacted: When its output was pruned (epoch ms).
         child: The session it started.
         kept: Whether an interrupted run kept output, which then counts as its result.
@@ -50,8 +50,8 @@ class Tool(msgspec.Struct, frozen=True, gc=False):
     name: str
     call: str
     status: str
-    input: int
-    output: int
+    input: int | None
+    output: int | None
     compacted: int | None = None
     child: str | None = None
     kept: bool = False
@@ -66,7 +66,7 @@ class PartRow(msgspec.Struct, frozen=True, gc=False):
         id: Its id.
         updated: Epoch milliseconds.
         type: OpenCode's own word; ``?`` where it could not be read.
-        size: UTF-8 bytes of its text.
+        size: UTF-8 bytes of its text; ``None`` where it is too long to be read.
         blank: Whether the text has no visible character.
         synthetic: Not written by a person.
         ignored: Not sent.
@@ -82,7 +82,7 @@ class PartRow(msgspec.Struct, frozen=True, gc=False):
     id: str
     updated: int
     type: str
-    size: int = 0
+    size: int | None = 0
     blank: bool = False
     synthetic: bool = False
     ignored: bool = False
@@ -96,13 +96,13 @@ class PartRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class MessageRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of ``message``; ``created`` is the column that orders rows, ``at`` the time in its JSON."""
+    """A row of ``message``; ``created`` orders rows, ``at`` is the time that is recorded."""
 
     id: str
     created: int
     updated: int
     role: str
-    at: int
+    at: int | None
     done: int | None = None
     parent: str | None = None
     agent: str | None = None

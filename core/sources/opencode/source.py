@@ -19,7 +19,8 @@ from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Fou
 from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
 from ctx_inspect.core.sources.opencode.places import databases_in, has_json_sessions
 from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
-from ctx_inspect.core.sources.sqlite import Damaged, Reader, Stamp, TooLarge, beside, read, stamp
+from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge, read
+from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
 
 _OPEN_TABLES = LIST_TABLES | {"part", "event"}
 _CHANGE_TABLES = frozenset({"session", "event_sequence"})
@@ -204,7 +205,7 @@ class OpenCodeSource:
         self._env, self._home = os.environ if env is None else env, home or Path.home()
         self._stores: list[Database | JsonFolder] = _stores(path)
         self._where: dict[str, Database | JsonFolder] = {}
-        self._directory: dict[Model, str] = {}
+        self._directory: dict[str, Raw | None] = {}
 
     def watch_paths(self) -> Sequence[Path]:
         """Return the files whose ``stat`` tells of news."""
@@ -227,6 +228,7 @@ class OpenCodeSource:
                 if info.id not in found:
                     found[info.id] = info
                     self._where[info.id] = store
+                    self._directory[info.id] = info.directory
         if failed and len(failed) == len(self._stores):
             raise failed[0]
         return Listing(tuple(sorted(found.values(), key=lambda i: (-(i.updated or 0), i.id))), tuple(problems))
@@ -249,8 +251,7 @@ class OpenCodeSource:
                 failed = error
                 continue
             self._where[session] = store
-            if ledger.info.directory:
-                self._directory.update({r.model: ledger.info.directory for turn in ledger.turns for r in turn.requests})
+            self._directory[session] = ledger.info.directory
             return ledger
         self._where.pop(session, None)
         if failed is not None:
@@ -290,9 +291,9 @@ class OpenCodeSource:
                 return field_text(data, ref.field, limit)
         return GONE
 
-    def window(self, model: Model) -> Window:
+    def window(self, model: Model, session: str | None = None) -> Window:
         """Tell what OpenCode's configuration says of a model's window, and when it compacts."""
-        return window(model, self._env, self._home, self._directory.get(model))
+        return window(model, self._env, self._home, self._directory.get(session or ""))
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def request_of(
     """
     row = entry.row
     children = dict.fromkeys(p.tool.child for p in entry.parts if p.tool is not None and p.tool.child and p.tool.child != session)
-    answer = next((p for p in entry.parts if p.type == "text" and p.size), None)
+    answer = next((p for p in entry.parts if p.type == "text" and p.size != 0), None)
     return Request(
         row.id,
         row.at,
@@ -167,7 +167,7 @@ def inputs_of(session: str, entries: Sequence[Entry]) -> tuple[Ref, ...]:
     refs: list[Ref] = []
     for entry in entries:
         for p in entry.parts:
-            if p.type == "text" and p.size and not p.synthetic and not p.ignored:
+            if p.type == "text" and p.size != 0 and not p.synthetic and not p.ignored:
                 refs.append(Ref(session, p.id, "text"))
             elif p.type == "subtask":
                 refs.append(Ref(session, p.id, "prompt"))
@@ -188,7 +188,7 @@ class Assembly:
     """Rows put into turns, in order."""
 
     session: str
-    born: int
+    born: int | None
     before: list[Request] = field(default_factory=list[Request])
     other: dict[int, list[Request]] = field(default_factory=dict[int, list[Request]])
     turns: list[_Open] = field(default_factory=list[_Open])
@@ -200,6 +200,10 @@ class Assembly:
         """Number of the turn that is open."""
         return len(self.turns) or None
 
+    def copied(self, entry: Entry) -> bool:
+        """Tell whether a row was copied from another session: it is older than this one."""
+        return self.born is not None and entry.row.at is not None and entry.row.at < self.born
+
     def user(self, entry: Entry, kind: UserClass, opening: bool) -> None:
         """Add a user row."""
         if opening:
@@ -209,7 +213,7 @@ class Assembly:
 
     def assistant(self, entry: Entry, call: bool, context: Context | None, overflow: bool) -> None:
         """Add an assistant row."""
-        inherited = entry.row.at < self.born
+        inherited = self.copied(entry)
         if entry.row.summary:
             made = request_of(self.session, entry, purpose=Purpose.COMPACTION, inherited=inherited)
             self.other.setdefault(len(self.turns), []).append(made)
@@ -232,7 +236,7 @@ class Assembly:
             first = turn.rows[0].row
             ids = tuple(e.row.id for e in turn.rows)
             inputs = inputs_of(self.session, turn.rows)
-            made.append(Turn(n, first.id, ids, first.at, tuple(turn.requests), inputs, inherited=first.at < self.born))
+            made.append(Turn(n, first.id, ids, first.at, tuple(turn.requests), inputs, inherited=self.copied(turn.rows[0])))
         return tuple(made)
 
 

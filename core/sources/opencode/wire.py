@@ -70,7 +70,7 @@ def user_message(session: str, entry: Entry, kind: UserClass, extra: Sequence[Pa
     """
     parts: list[Part] = []
     for p in entry.parts:
-        if p.type == "text" and not p.ignored and p.size:
+        if p.type == "text" and not p.ignored and p.size != 0:
             synthetic = Synthetic.CARRIER if p.synthetic and TABLE[kind][0] else None
             parts.append(Part(PartKind.TEXT, f"{p.id}:{p.updated}", p.size, synthetic=synthetic, ref=Ref(session, p.id, "text")))
         elif p.type == "file" and p.media is not None and p.media.mime not in ("text/plain", "application/x-directory"):
@@ -138,7 +138,7 @@ def assistant_messages(session: str, entry: Entry, target: Target, at: int) -> t
         if p.type == "step-start":
             close()
         elif p.type == "text":
-            if p.size or not signed:
+            if p.size != 0 or not signed:
                 block.append(Part(PartKind.TEXT, f"{p.id}:{p.updated}", p.size, ref=Ref(session, p.id, "text")))
             else:
                 block.append(constant(session, "blank", PartKind.TEXT))
@@ -173,7 +173,7 @@ def _tool(
     cleared = tool.status == "completed" and tool.compacted is not None and tool.compacted <= at
     if cleared:
         result = constant(session, "cleared", PartKind.RESULT, call=tool)
-    elif tool.status in ("completed", "error"):
+    elif tool.status in ("completed", "error", ""):
         result = Part(PartKind.RESULT, f"{p.id}:{stamp}", tool.output, name, tool.call, ref=Ref(session, p.id, "output"))
     else:
         result = constant(session, "interrupted", PartKind.RESULT, call=tool)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from ctx_inspect.core.model import Confirmed, LimitClaim, Model, Unavailable, Why, Window, Witness
+from ctx_inspect.core.model import Confirmed, Estimated, Known, LimitClaim, Model, Unavailable, Why, Window, Witness
 from ctx_inspect.core.model.limits import RANK_HARNESS
 from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.formats import DEFAULT_WINDOW, RESERVE_TOKENS
@@ -15,6 +15,14 @@ from ctx_inspect.core.sources.pi.records import count
 
 T = TypeVar("T")
 MAX_CONFIG = 8 << 20
+PROJECT_SETTINGS = 64
+"""Settings of projects that are remembered."""
+
+OFF = Unavailable(Why.NOT_RECORDED, "settings.json switches compaction off")
+NO_WINDOW = Unavailable(Why.UNKNOWN, "models.json does not name this model, so Pi's threshold is unknown")
+TRUST = Unavailable(
+    Why.NOT_RECORDED, "the project's .pi/settings.json says otherwise than the user's; whether Pi trusts that project is not recorded"
+)
 
 Number = int | float | None
 
@@ -113,29 +121,39 @@ class Configuration:
         """Take the folder (``~/.pi/agent``), if it is known."""
         self._agent = agent
         self._seen: tuple[object, ...] | None = None
-        self._windows: dict[tuple[str, str], int] = {}
+        self._windows: dict[tuple[str, str], Known[int]] = {}
         self._compaction: _Compaction = _Compaction()
+        self._projects: dict[Path, tuple[object, _Compaction | None]] = {}
 
-    def window(self, model: Model) -> Window:
-        """Tell how Pi treats this model's window."""
+    def window(self, model: Model, directory: str | None = None) -> Window:
+        """Tell how Pi treats this model's window.
+
+        Args:
+            model: Provider and id.
+            directory: Working directory of the session, for its project's own settings.
+        """
         self._read()
         tokens = self._windows.get((model.provider or "", model.id or ""))
-        claims: tuple[LimitClaim, ...] = ()
-        if tokens is not None:
-            claims = (LimitClaim(Confirmed(tokens, Witness.CONFIG), "context", "models.json", RANK_HARNESS),)
-        if self._compaction.enabled is False:
-            return Window(claims, Unavailable(Why.NOT_RECORDED, "settings.json switches compaction off"))
-        if tokens is None:
-            return Window(claims, Unavailable(Why.UNKNOWN, "models.json does not name this model, so Pi's threshold is unknown"))
-        reserve = self._reserve(model)
-        return Window(claims, Confirmed(max(0, tokens - reserve), Witness.CONFIG), f"context − {reserve:,} reserved")
+        claims = () if tokens is None else (LimitClaim(tokens, "context", "models.json", RANK_HARNESS),)
+        found = _threshold(tokens, model, self._compaction)
+        own = self._project(directory)
+        if own is not None and _threshold(tokens, model, _over(self._compaction, own)) != found:
+            return Window(claims, TRUST)
+        return Window(claims, *found)
 
-    def _reserve(self, model: Model) -> int:
-        special = (self._compaction.model_overrides or {}).get(f"{model.provider}/{model.id}")
-        for value in (special.reserve_tokens if special else None, self._compaction.reserve_tokens):
-            if (tokens := count(value)) is not None:
-                return tokens
-        return RESERVE_TOKENS
+    def _project(self, directory: str | None) -> _Compaction | None:
+        if not directory or not os.path.isabs(directory) or "\0" in directory:
+            return None
+        path = Path(directory) / ".pi" / "settings.json"
+        seen = _stamp(path)
+        held = self._projects.pop(path, None)
+        if held is None or held[0] != seen:
+            settings = _load(path, _Settings) if seen is not None else None
+            held = (seen, settings.compaction if settings else None)
+        self._projects[path] = held
+        while len(self._projects) > PROJECT_SETTINGS:
+            del self._projects[next(iter(self._projects))]
+        return held[1]
 
     def _read(self) -> None:
         if self._agent is None:
@@ -149,13 +167,43 @@ class Configuration:
         self._windows = {}
         for name, provider in ((models.providers if models else None) or {}).items():
             for model in provider.models or ():
-                # 0 is no window to Pi, but it is what the file says: nobody may believe it (field report 23)
-                self._windows[name, model.id] = DEFAULT_WINDOW if model.context_window is None else count(model.context_window) or 0
+                if model.context_window is None:
+                    self._windows[name, model.id] = Estimated(DEFAULT_WINDOW, "Pi's default")
+                elif (tokens := count(model.context_window)) is not None:
+                    # 0 is no window to Pi, but it is what the file says: nobody may believe it (field report 23)
+                    self._windows[name, model.id] = Confirmed(tokens, Witness.CONFIG)
             for id, override in (provider.model_overrides or {}).items():
                 if (tokens := count(override.context_window)) is not None:
-                    self._windows[name, id] = tokens
+                    self._windows[name, id] = Confirmed(tokens, Witness.CONFIG)
         settings = _load(files[1], _Settings)
         self._compaction = (settings.compaction if settings else None) or _Compaction()
+
+
+def _threshold(tokens: Known[int] | None, model: Model, compaction: _Compaction) -> tuple[Known[int], str | None]:
+    """Return where Pi compacts by itself, by its rule over its own window, and that rule in words."""
+    if compaction.enabled is False:
+        return OFF, None
+    if tokens is None or isinstance(tokens, Unavailable):
+        return NO_WINDOW, None
+    reserve = _reserve(model, compaction)
+    return Estimated(max(0, tokens.value - reserve), "Pi's rule: window − reserve"), f"context − {reserve:,} reserved"
+
+
+def _reserve(model: Model, compaction: _Compaction) -> int:
+    special = (compaction.model_overrides or {}).get(f"{model.provider}/{model.id}")
+    for value in (special.reserve_tokens if special else None, compaction.reserve_tokens):
+        if (tokens := count(value)) is not None:
+            return tokens
+    return RESERVE_TOKENS
+
+
+def _over(under: _Compaction, own: _Compaction) -> _Compaction:
+    """Return settings laid over others: what they do not say stays."""
+    return _Compaction(
+        under.enabled if own.enabled is None else own.enabled,
+        under.reserve_tokens if own.reserve_tokens is None else own.reserve_tokens,
+        {**(under.model_overrides or {}), **(own.model_overrides or {})} or None,
+    )
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -50,7 +50,7 @@ class Entry(msgspec.Struct, gc=False):
         id: Its id; of a version 1 file, which has none, ``line-<number>``.
         parent: Id of the entry it hangs off, as recorded.
         row: Its class.
-        at: Epoch milliseconds: when it was written.
+        at: Epoch milliseconds: when it was written; ``None`` where that is not recorded.
         began: Epoch milliseconds of the message's own stamp (of an answer: when the request began).
         line: Line number; its order in the file.
         offset: Where its line starts, bytes.
@@ -75,8 +75,8 @@ class Entry(msgspec.Struct, gc=False):
     id: str
     parent: str | None
     row: Row
-    at: int
-    began: int
+    at: int | None
+    began: int | None
     line: int
     offset: int
     length: int
@@ -120,14 +120,14 @@ def _whole(number: Number) -> int | None:
 
 
 def usage_of(figures: Figures | None, failed: bool = False) -> Known[Usage]:
-    """Return recorded usage; a failed row's zeros are no report."""
+    """Return recorded usage; zeros alone are no report: no request sends and gets nothing."""
     if figures is None:
         return NO_USAGE
     input, output, read, write = _whole(figures.input), _whole(figures.output), _whole(figures.cache_read), _whole(figures.cache_write)
-    if failed and not (input or output or read or write):
-        return _FAILED
-    reasoning = figures.reasoning
-    return Confirmed(Usage(input, output, None if reasoning is None else count(reasoning), read, write), _PROVIDER)
+    reasoning = None if figures.reasoning is None else count(figures.reasoning)
+    if not (input or output or read or write or reasoning):
+        return _FAILED if failed else NO_USAGE
+    return Confirmed(Usage(input, output, reasoning, read, write), _PROVIDER)
 
 
 def _answer(body: Body) -> Answer:
@@ -169,7 +169,7 @@ def entry_of(line: Line, number: int, offset: int, length: int, again: int = 0) 
     """
     body = line.message if line.type == "message" else None
     row = classify(line.type, body.role if body is not None else "")
-    at = millis(line.timestamp) or 0
+    at = millis(line.timestamp)
     entry = Entry(line.id or f"line-{number}", line.parent_id, row, at, at, number, offset, length, again)
     if body is None:
         _other(entry, line)

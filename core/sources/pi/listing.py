@@ -17,12 +17,14 @@ from ctx_inspect.core.sources.pi.classes import Row, classify
 from ctx_inspect.core.sources.pi.records import Content, Line, decode, millis
 from ctx_inspect.core.sources.pi.session import Header, header_of, id_in_name
 from ctx_inspect.core.sources.pi.trouble import EMPTY, NO_HEADER, refused
+from ctx_inspect.core.text.redact import whole_words
 
 FIRST_LOOK = 16 << 10
 MOST = 512 << 10
 """Bytes read at most at either end of a file."""
-TITLE = 200
-"""Characters of a first message that stand for a missing name."""
+TITLE = 4_000
+"""Characters of a first message that are kept to stand for a missing name: more than anybody shows, as a key that is cut in two
+has no shape and would not be redacted."""
 LIVE = 60.0
 """Seconds since the last change within which a session counts as live (spec page 1)."""
 
@@ -199,8 +201,8 @@ def _raw(text: str | None) -> Raw | None:
 def _beginning(content: Content) -> Raw | None:
     texts = [content] if isinstance(content, str) else [b.text or "" for b in content or () if b.type == "text"]
     for text in texts:
-        if stripped := text[: 4 * TITLE].strip():
-            return Raw(stripped[:TITLE])
+        if stripped := text[: 2 * TITLE].strip():
+            return whole_words(Raw(stripped[:TITLE]), cut=len(stripped) > TITLE or len(text) > 2 * TITLE)
     return None
 
 

@@ -193,10 +193,11 @@ def count(value: Number) -> int | None:
 
 
 def millis(stamp: datetime | None) -> int | None:
-    """Return a time as epoch milliseconds; without a zone it is UTC."""
+    """Return a time as epoch milliseconds; without a zone it is UTC. The epoch itself and what lies before it is no time."""
     if stamp is None:
         return None
     try:
-        return round((stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp() * 1000)
+        ms = round((stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         return None
+    return ms if ms > 0 else None

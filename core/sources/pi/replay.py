@@ -6,7 +6,6 @@ thousand entries takes longer than reading it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import RLock
@@ -18,7 +17,10 @@ from ctx_inspect.core.sources.pi.entries import Entry
 
 
 class Replay:
-    """Notes entries, requests and branches in order, and plays them through a conversation when asked."""
+    """Notes entries, requests and branches in order, and plays them through a conversation when asked.
+
+    What was noted is kept: where playing fails half way, all of it is played again at the next look, from the root on.
+    """
 
     def __init__(self, session: str, parent: Replay | None = None) -> None:
         """Start at the root of this session's tree, or where ``parent`` stands."""
@@ -26,41 +28,63 @@ class Replay:
         self._parent = parent
         self._lock: AbstractContextManager[bool] = parent._lock if parent else RLock()
         self._conversation: Conversation | None = None if parent else Conversation(session)
-        self._waiting: deque[Entry | Replay | tuple[LateChain, Target | None]] = deque()
-        self.feed: Callable[[Entry], None] = self._waiting.append
-        """Note the next entry. Needs no lock: a deque takes at one end while it gives at the other."""
+        self._steps: list[Entry | Replay | tuple[LateChain, Target | None]] = []
+        self._played = 0
+        self.feed: Callable[[Entry], None] = self._steps.append
+        """Note the next entry. Needs no lock: a list grows at its end while those before it are played."""
 
     def take(self, target: Target | None) -> Chain:
         """Return the list as it would be sent here; it is made later."""
         chain = LateChain(self)
-        self._waiting.append((chain, target))
+        self._steps.append((chain, target))
         return chain
 
     def branch(self) -> Replay:
         """Return a replay of a branch that hangs off here."""
         other = Replay(self._session, self)
-        self._waiting.append(other)
+        self._steps.append(other)
         return other
 
     def run(self) -> None:
-        """Make all lists that are noted."""
+        """Make all lists that are noted, of this branch and of those that hang off it."""
         with self._lock:
-            if self._conversation is None:
-                if self._parent is not None:
-                    self._parent.run()
-                return
-            self._play(self._conversation)
+            start = self
+            while start._conversation is None and start._parent is not None:
+                start = start._parent
+            try:
+                start._play()
+            except BaseException:
+                start._reset()
+                raise
 
-    def _play(self, conversation: Conversation) -> None:
-        waiting = self._waiting
-        while waiting:
-            step = waiting.popleft()
-            if isinstance(step, Entry):
-                conversation.feed(step)
-            elif isinstance(step, Replay):
-                copy = conversation.copy()
-                step._parent = None
-                step._conversation = copy
-                step._play(copy)
-            else:
-                conversation.take(step[1], step[0])
+    def _play(self) -> None:
+        todo: list[Replay] = [self]
+        while todo:
+            replay = todo.pop()
+            conversation, steps = replay._conversation, replay._steps
+            assert conversation is not None
+            while replay._played < len(steps):
+                step = steps[replay._played]
+                if isinstance(step, Entry):
+                    conversation.feed(step)
+                elif isinstance(step, Replay):
+                    step._conversation = conversation.copy()
+                    todo.append(step)
+                else:
+                    conversation.take(step[1], None if step[0].made else step[0])
+                replay._played += 1
+
+    def _reset(self) -> None:
+        """Forget all that was played of this tree: of a step that failed nobody knows which half was done."""
+        root = self
+        while root._parent is not None:
+            root = root._parent
+        root._conversation = Conversation(root._session)
+        todo = [root]
+        while todo:
+            replay = todo.pop()
+            replay._played = 0
+            for step in replay._steps:
+                if isinstance(step, Replay):
+                    step._conversation = None
+                    todo.append(step)

@@ -114,8 +114,12 @@ class SessionFile:
             fd = open_regular(self.path)
         except (OSError, ValueError) as error:
             raise refused(error, self.path) from None
-        with _no_collecting():
-            self._refresh(fd, final)
+        try:
+            with _no_collecting():
+                self._refresh(fd, final)
+        except BaseException:
+            self._clear()  # what was taken in half way would be taken twice
+            raise
 
     def _refresh(self, fd: int, final: Callable[[os.stat_result], bool]) -> None:
         try:
@@ -123,10 +127,8 @@ class SessionFile:
                 self._clear()
             at = os.fstat(fd)
             rest = final(at)
-            seen = (at.st_size, at.st_mtime_ns, rest or self._position.offset == at.st_size)
-            if seen == self._seen:
+            if (at.st_size, at.st_mtime_ns, rest or self._position.offset == at.st_size) == self._seen:
                 return
-            self._seen = seen
             new: list[Entry] = []
             start = self._position
             if self._loose:  # they are read again, so what followed them is too
@@ -145,9 +147,9 @@ class SessionFile:
         self._faults += self._reader.faults
         self._open_faults = list(self._reader.open_faults)
         if self.header is None:
-            self._clear()
             raise SourceError(ProblemCode.NOT_A_STORE, NO_HEADER if at.st_size else EMPTY, self.path)
         self._follow(new)
+        self._seen = (at.st_size, at.st_mtime_ns, rest or self._position.offset == at.st_size)
 
     def _take(self, record: Record[Line]) -> Entry | None:
         line = record.value
@@ -252,7 +254,7 @@ class SessionFile:
                 self._leave(tree, place, walk, turns)
         if any(line > before for line in lost):
             walk.gap()
-        self._hidden.sort(key=lambda h: h.at)
+        self._hidden.sort(key=lambda h: h.at or 0)
         self._leaf = tree.path[-1].id if tree.path else None
         return walk
 

@@ -69,6 +69,8 @@ class PiSource:
         self._configuration = Configuration(agent or _agent_of(path))
         self._glances: dict[str, tuple[Stamp, Glance | SourceError]] = {}
         self._paths: dict[str, str] = {}
+        self._named: dict[str, list[str]] = {}  # paths by file name
+        self._outside: dict[str, tuple[Stamp | None, Glance | None]] = {}  # parents that are not listed here
         self._files: OrderedDict[str, SessionFile] = OrderedDict()
         self._sweep = Sweep(path)
 
@@ -99,9 +101,15 @@ class PiSource:
             self._glances[name] = seen
             if isinstance(seen[1], SourceError):
                 problems.append(Problem(Raw(name), seen[1].code, seen[1].message))
+        self._named = {}
+        for name in self._glances:
+            self._named.setdefault(name.rsplit("/", 1)[-1], []).append(name)
+        outside = set[str]()
         for name, (_, seen) in self._glances.items():
             if isinstance(seen, SourceError):
                 continue
+            if seen.header.parent is not None:
+                outside.add(seen.header.parent)
             try:
                 at = os.stat(name)
             except OSError:
@@ -114,6 +122,7 @@ class PiSource:
                 problems.append(Problem(older.path, ProblemCode.SCHEMA_UNKNOWN, words))
                 info = max(info, other, key=lambda i: i.updated or 0)
             rows[info.id] = info
+        self._outside = {name: held for name, held in self._outside.items() if name in outside}
         self._paths = {id: str(info.path) for id, info in rows.items()}
         ordered = sorted(rows.values(), key=lambda i: i.updated or 0, reverse=True)
         return Listing(tuple(ordered), tuple(problems))
@@ -132,18 +141,31 @@ class PiSource:
         if parent is None:
             return NO_ORIGIN
         name = parent.replace("\\", "/").rsplit("/", 1)[-1]
-        beside = [n for n in self._glances if n == parent] or [n for n in self._glances if n.rsplit("/", 1)[-1] == name]
-        for candidate in (*beside, str(parent)):
-            held = self._glances.get(candidate)
-            known = held[1] if held else None
-            if known is None and "\0" not in candidate:
-                try:
-                    known = glance(Path(candidate))
-                except SourceError:
-                    continue
+        for candidate in (parent,) if parent in self._glances else self._named.get(name, ()):
+            known = self._glances[candidate][1]
             if isinstance(known, Glance):
                 return Confirmed(f"pi:{known.header.id}")
+        far = self._far(str(parent))
+        if far is not None:
+            return Confirmed(f"pi:{far.header.id}")
         return Estimated(f"pi:{id_in_name(Path(name))}", "the file's name in the session header; the file is gone")
+
+    def _far(self, name: str) -> Glance | None:
+        """Read the ends of a session file that is not listed here, once per state of it; ``None`` where there is none."""
+        if "\0" in name:
+            return None
+        try:
+            stamp = stamp_of(os.stat(name))
+        except (OSError, ValueError):
+            stamp = None
+        held = self._outside.get(name)
+        if held is None or held[0] != stamp:
+            try:
+                held = (stamp, None if stamp is None else glance(Path(name)))
+            except SourceError:
+                held = (stamp, None)
+            self._outside[name] = held
+        return held[1]
 
     # -- opening -----------------------------------------------------------------------------------------
 
@@ -261,9 +283,11 @@ class PiSource:
                 return Confirmed(Raw(text[:limit]))
         return Unavailable(Why.GONE, "the file was rewritten")
 
-    def window(self, model: Model) -> Window:
-        """Tell how Pi treats this model's window."""
-        return self._configuration.window(model)
+    def window(self, model: Model, session: str | None = None) -> Window:
+        """Tell how Pi treats this model's window in this session."""
+        held = self._glances.get(self._paths.get(session, "")) if session is not None else None
+        seen = held[1] if held is not None else None
+        return self._configuration.window(model, seen.header.cwd if isinstance(seen, Glance) else None)
 
 
 def _agent_of(path: Path) -> Path | None:

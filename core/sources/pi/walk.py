@@ -25,7 +25,7 @@ class _Draft:
 
     __slots__ = ("at", "ids", "inherited", "input", "made", "requests", "steps")
 
-    def __init__(self, ids: list[str], at: int, inherited: bool, input: list[Ref]) -> None:
+    def __init__(self, ids: list[str], at: int | None, inherited: bool, input: list[Ref]) -> None:
         """Start without rows."""
         self.ids, self.at, self.inherited, self.input = ids, at, inherited, input
         self.requests: list[Request] = []
@@ -49,7 +49,7 @@ class Walk:
         self._replay: Replay = parent._replay.branch() if parent else Replay(session)
         self._prompt: Prompt = parent._prompt.copy() if parent else Prompt(session)
         self._drafts: list[_Draft] = []
-        self._before = _Draft([], 0, False, [])
+        self._before = _Draft([], None, False, [])
         self.marks: list[Mark] = []
         self.other: dict[int, list[Request]] = {}
         self._last: str | None = None  # newest request
@@ -93,7 +93,7 @@ class Walk:
 
     def inherited(self, entry: Entry) -> bool:
         """Tell whether an entry was copied from another session: it is older than this file."""
-        return self._born is not None and 0 < entry.at < self._born
+        return self._born is not None and entry.at is not None and entry.at < self._born
 
     def gap(self) -> None:
         """An unreadable record lies here: the next user message opens a turn of its own."""
@@ -205,7 +205,7 @@ class Walk:
     def mark(
         self,
         kind: MarkKind,
-        at: int,
+        at: int | None,
         status: str | None = None,
         refs: Mapping[str, str] | None = None,
         *,

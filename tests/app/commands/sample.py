@@ -190,6 +190,6 @@ class SampleSource:
         text = self.texts.get(ref.row)
         return Unavailable(Why.GONE, "the row is gone") if text is None else Confirmed(Raw(text[:limit]))
 
-    def window(self, model: Model) -> Window:
+    def window(self, model: Model, session: str | None = None) -> Window:
         claim = LimitClaim(Confirmed(200_000, Witness.CONFIG), "context", "opencode.json", 3)
         return Window((claim,), Estimated(180_000, "context - 20,000"), "context - 20,000")

@@ -45,7 +45,7 @@ def test_sessions(cli: Call) -> None:
     assert (first["started"], first["updated"]) == ("2026-09-21T14:13:20.000Z", "2026-09-22T14:13:20.000Z")
     assert (first["turns"], first["steps"]) == (2, 5)
     assert first["hidden"] == {"reverted": 1, "abandoned": 0}
-    assert first["sent"] == {"requests": 3, "input": 150, "output": 30, "cache_read": 7000, "cache_write": 400}
+    assert first["sent"] == {"requests": 3, "unreported": 1, "input": 150, "output": 30, "cache_read": 7000, "cache_write": 400}
     assert first["source"] == {"kind": "opencode", "path": "/home/ann/.local/share/opencode/opencode.db", "format": "opencode-1"}
     assert first["captured"] is False
     assert second["forked_from"] == {"key": "opencode:ses_one", "evidence": "estimated", "how": "equal message times"}

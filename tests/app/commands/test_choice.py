@@ -87,3 +87,19 @@ def test_options_stand_anywhere(cli: Call) -> None:
     sources = [SampleSource(LEDGER)]
     assert cli("show", "--json", "last", "-1", "--text", sources=sources).json["turn"] == 2
     assert cli("--json", "show", "last", "--step", "2", "1", sources=sources).json["step"] == 2
+
+
+def test_the_last_session_is_no_subagent_and_no_helper(cli: Call) -> None:
+    child = replace(LEDGER, info=info("ses_child", updated=START + 8 * DAY, parent="opencode:ses_new"))
+    helper = replace(LEDGER, info=info("ses_helper", updated=START + 9 * DAY, helper="magic-context"))
+    sources = [SampleSource(OLD, NEW, child, helper), SampleSource(PI)]
+    assert cli("turns", "last", "--json", sources=sources).json["session"] == "opencode:ses_new"
+    assert cli("show", "last", "--json", sources=sources).json["session"] == "opencode:ses_new"
+    assert cli("turns", "last", "--json", sources=[SampleSource(child)]).json["session"] == "opencode:ses_child"
+
+
+def test_files_left_behind_by_a_move_do_not_count(cli: Call) -> None:
+    left = replace(LEDGER, info=info("ses_old", updated=START + 9 * DAY, title="left behind", format="opencode-json"))
+    for sources in ([SampleSource(OLD), SampleSource(left)], [SampleSource(left), SampleSource(OLD)]):
+        rows = cli("sessions", "--json", sources=sources).json["sessions"]
+        assert [(s["key"], s["source"]["format"]) for s in rows] == [("opencode:ses_old", "opencode-1")]

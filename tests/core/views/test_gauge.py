@@ -4,8 +4,8 @@ import re
 
 import pytest
 from ctx_inspect.app.snapshot import compose
-from ctx_inspect.core.budget import Shares
 from ctx_inspect.core.model import Confirmed, Estimated, Unavailable, Why
+from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.timeline import timeline
 from ctx_inspect.core.views.gauge import Gauge, bar_spans, gauge_lines, smallest

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 from ctx_inspect.app.snapshot import Snapshot, compose, count_by, last_request
-from ctx_inspect.core.budget import request_window, shares
+from ctx_inspect.core.budget import Sent, request_window
+from ctx_inspect.core.choose import pick
 from ctx_inspect.core.model import (
     Category,
     Confirmed,
     Estimated,
     Ledger,
+    LimitClaim,
+    Mark,
+    MarkKind,
+    Model,
     Part,
     PartKind,
     Purpose,
@@ -17,20 +22,28 @@ from ctx_inspect.core.model import (
     Request,
     Turn,
     Unavailable,
+    Usage,
     Why,
+    Window,
+    Witness,
     replace,
 )
+from ctx_inspect.core.model.limits import RANK_HARNESS
+from ctx_inspect.core.shares import shares
 from ctx_inspect.core.text.width import cells
+from ctx_inspect.core.timeline import timeline
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
 from ctx_inspect.core.views.empty import empty_sheet
+from ctx_inspect.core.views.events import event_spans
 from ctx_inspect.core.views.header import Header, Loading, header_line
 from ctx_inspect.core.views.layout import lay, plain, text_of
-from ctx_inspect.core.views.sessions import SessionKey, SessionsView, pick, sessions_sheet
+from ctx_inspect.core.views.sessions import SessionKey, SessionsView, sessions_sheet
 from ctx_inspect.core.views.steps import steps_sheet, took
 from ctx_inspect.core.views.text import TEXT_LIMIT, found, pieces_of, text_sheet
+from ctx_inspect.core.views.timeline import TimelineView
 
-from tests.app.fakes import START, FakeSource, info, ledger, sample
+from tests.app.fakes import MODEL, START, FakeSource, info, ledger, sample
 
 
 def shot(covered: bool = True, limit: int | None = 200_000) -> Snapshot:
@@ -341,3 +354,50 @@ def test_empty_teaches() -> None:
     assert "✓ Pi" in text
     assert "no session in it yet" in text
     assert "d                    look around" in text
+
+
+# --- what nobody reported ----------------------------------------------------------------------------------
+
+
+def test_what_nobody_reported_was_sent_is_a_dash_with_its_reason() -> None:
+    view = replace(budget(shot()), sent=Sent(3, 150, None, None, None, 1))
+    text = plain(budget_sheet(view, 120), 120)
+    lines = {line.split("  ")[1].strip(): line for line in text if line.startswith("  ") and "  " in line.strip()}
+    assert "150" in lines["Input, uncached"]
+    for name in ("Read from cache", "Written to cache", "Output"):
+        assert "—" in lines[name]
+        assert "no request reported it" in lines[name]
+        assert " 0 " not in lines[name]
+    assert any("1 request reported no usage" in line for line in text)
+
+
+def test_media_of_unknown_size_and_what_is_not_counted_are_said() -> None:
+    view = budget(shot())
+    assert view.shares is not None
+    parts = replace(view.shares, media=2, media_bytes=None, media_unsized=2)
+    assert any("of unknown size" in line for line in plain(budget_sheet(replace(view, shares=parts), 120), 120))
+    some = replace(parts, media_bytes=40, media_unsized=1)
+    assert any("40 B and 1 of unknown size" in line for line in plain(budget_sheet(replace(view, shares=some), 140), 140))
+
+
+def test_an_event_that_was_worked_out_is_no_recorded_one() -> None:
+    recorded = text_of(event_spans(Mark(MarkKind.FORK, 1), wide=True))
+    guessed = text_of(event_spans(Mark(MarkKind.FORK, 1, how="rows older than the session"), wide=True))
+    assert recorded.endswith("· recorded")
+    assert guessed.startswith("≈ ")
+    assert guessed.endswith("· rows older than the session")
+
+
+def test_a_step_is_measured_by_the_limit_of_its_own_model() -> None:
+    small = Model(Raw("mock"), Raw("small"))
+    usage = Confirmed(Usage(20_000, 5, None, 0, 0), Witness.PROVIDER)
+    steps = tuple(Request(id, START + n, step=n, model=m, usage=usage) for n, (id, m) in enumerate((("a", MODEL), ("b", small)), 1))
+    book = Ledger(info("opencode:x", "x"), turns=(Turn(1, "u", ("u",), START, steps),))
+    rows = timeline(book, lambda m: limited(200_000 if m == MODEL else 40_000))
+    lines = TimelineView(rows, frozenset({1})).sized(100)
+    assert [text_of(lines.line(i)).split("%")[0].split()[-1] for i in (1, 2)] == ["10", "50"]
+
+
+def limited(tokens: int) -> Window:
+    claim = LimitClaim(Confirmed(tokens, Witness.CONFIG), "context", "opencode.json", RANK_HARNESS)
+    return Window((claim,), Unavailable(Why.UNKNOWN, "no rule"))

@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 from ctx_inspect.core.model import Ledger, Request
 from ctx_inspect.core.sources.opencode import OpenCodeSource
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders.opencode import OpenCodeDB, Session
@@ -89,6 +89,8 @@ def check(path: Path, session: str) -> Ledger:
     return ledger
 
 
+@example([("agent", 0), ("agent", 1), ("auto", 0), ("auto", 1), ("agent", 0)])
+@example([("steps", 0), ("steps", 1), ("manual", 0), ("model", 1), ("steps", 2), ("manual", 1), ("steps", 3)])
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.sampled_from(sorted(OPS)), st.integers(0, 40)), min_size=1, max_size=14))
 def test_lists_are_those_of_the_slow_way(ops: list[tuple[str, int]]) -> None:

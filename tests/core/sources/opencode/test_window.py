@@ -7,11 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
-from ctx_inspect.core.model import Confirmed, Estimated, Model, Raw, Unavailable, Window, Witness
+from ctx_inspect.core.model import Confirmed, Estimated, Model, Raw, Unavailable, Window, Witness, value_of
 from ctx_inspect.core.sources.opencode import OpenCodeSource
 from ctx_inspect.core.sources.opencode.config import plain_json, window
+from ctx_inspect.core.timeline import timeline
 
 from tests.builders.opencode import OpenCodeDB
+from tests.builders.opencode_parts import Usage
 
 MODEL = Model(Raw("mock"), Raw("big"))
 
@@ -125,6 +127,43 @@ def test_a_source_asks_with_the_directory_of_the_session(tmp_path: Path) -> None
         s = db.session()
         s.turn("hello")
     source = OpenCodeSource(tmp_path / "opencode.db", {}, tmp_path)
-    assert source.window(MODEL).claims == ()
+    assert source.window(MODEL, s.id).claims == ()
     source.open(s.id)
-    assert source.window(MODEL).claims[0].tokens == Confirmed(123_000, Witness.CONFIG)
+    assert source.window(MODEL, s.id).claims[0].tokens == Confirmed(123_000, Witness.CONFIG)
+
+
+def test_a_limit_never_comes_from_another_project(tmp_path: Path) -> None:
+    for name, tokens in (("one", 123_000), ("two", 64_000)):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        put(tmp_path / name / "opencode.json", limit(context=tokens))
+    with OpenCodeDB(tmp_path / "opencode.db") as db:
+        ids = [db.session(directory=str(tmp_path / name)) for name in ("one", "two", "three")]
+        for s in ids:
+            s.turn("hello")
+    source = OpenCodeSource(tmp_path / "opencode.db", {}, tmp_path)
+    source.sessions()
+    for s in (ids[0], ids[1], ids[2]):
+        source.open(s.id)
+    assert [value_of(c.tokens) for s in ids for c in source.window(MODEL, s.id).claims] == [123_000, 64_000]
+    assert source.window(MODEL).claims == ()
+
+
+def test_a_file_of_any_name_is_named_by_its_variable(tmp_path: Path) -> None:
+    put(tmp_path / "ann's secret plan.json", limit(context=200_000))
+    known = ask(tmp_path, OPENCODE_CONFIG=str(tmp_path / "ann's secret plan.json"))
+    assert known.claims[0].source == "$OPENCODE_CONFIG"
+
+
+@pytest.mark.parametrize("stated", [0, 6_748, 10**9])
+def test_no_forecast_comes_of_a_limit_that_nobody_believes(tmp_path: Path, stated: int) -> None:
+    put(tmp_path / ".config/opencode/opencode.json", limit(context=stated))
+    with OpenCodeDB(tmp_path / "opencode.db") as db:
+        s = db.session()
+        for n in (10_000, 12_000):
+            s.user("hello")
+            s.step("hi", usage=Usage(n))
+    source = OpenCodeSource(tmp_path / "opencode.db", {}, tmp_path)
+    found = timeline(source.open(s.id), lambda m: source.window(m, s.id))
+    assert isinstance(found.limit, Unavailable)
+    assert isinstance(found.threshold, Unavailable)
+    assert isinstance(found.forecast, Unavailable)
