@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import time
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources.opencode.decode import message_row, part_head, part_row
@@ -83,6 +83,7 @@ class _Table:
 def _decode_message(reader: Reader, row: tuple[Any, ...]) -> MessageRow | None:
     id, created, updated, data = row
     try:
+        _check(id, (created, updated), data)
         return message_row(id, created, updated, data)
     except UNREADABLE:
         reader.note(ProblemCode.UNREADABLE_RECORD, f"Message {_id(id)} cannot be read; it is left out.")
@@ -91,13 +92,17 @@ def _decode_message(reader: Reader, row: tuple[Any, ...]) -> MessageRow | None:
 
 def _decode_part(reader: Reader, row: tuple[Any, ...]) -> tuple[str, PartRow] | None:
     id, message, updated, data = row
+    if not _usable(id) or not _usable(message):
+        reader.note(ProblemCode.UNREADABLE_RECORD, "A part has no usable id; it is left out.")
+        return None
     try:
+        _check(id, (updated,), data)
         return message, part_row(id, updated, data)
     except UNREADABLE:
         reader.note(
             ProblemCode.UNREADABLE_RECORD, f"Part {_id(id)} of message {_id(message)} cannot be read; it is listed without content."
         )
-        return message, PartRow(id, updated, "?")
+        return message, PartRow(id, updated if isinstance(updated, int) else 0, "?")
 
 
 def _large_message(reader: Reader, rowid: int, row: tuple[Any, ...]) -> MessageRow | None:
@@ -107,14 +112,37 @@ def _large_message(reader: Reader, rowid: int, row: tuple[Any, ...]) -> MessageR
 
 def _large_part(reader: Reader, rowid: int, row: tuple[Any, ...]) -> tuple[str, PartRow] | None:
     id, message, updated = row
+    if not _usable(id) or not _usable(message) or not isinstance(updated, int):
+        reader.note(ProblemCode.UNREADABLE_RECORD, "A part has no usable id; it is left out.")
+        return None
     head, size = reader.head("part", "data", rowid, _HEAD)
     reader.note(ProblemCode.TOO_LARGE, f"Part {_id(id)} holds {size:,} bytes; it is listed, its content is not read.")
     return message, part_head(id, updated, head)
 
 
+def _usable(id: object) -> TypeGuard[str]:
+    return isinstance(id, str) and "\0" not in id
+
+
+def _check(id: object, times: tuple[object, ...], data: object) -> None:
+    """Refuse a row whose columns hold other types than OpenCode writes: SQLite itself accepts any in any column.
+
+    Args:
+        id: Its id.
+        times: Its times, that of its last change last; only that one must be there.
+        data: Its JSON.
+
+    Raises:
+        ValueError: One of them is not usable.
+    """
+    times_fit = all(isinstance(t, int) or t is None for t in times) and times[-1] is not None
+    if not (_usable(id) and times_fit and isinstance(data, bytes)):
+        raise ValueError("a column of an unexpected type")
+
+
 def _id(value: object) -> str:
     """Return an id for a sentence of ours; anything that is not shaped like one is not repeated."""
-    text = str(value)
+    text = value if isinstance(value, str) else ""
     return text if text.isascii() and text.replace("_", "").isalnum() and len(text) <= 64 else "(strange id)"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 from ctx_inspect.core.sources.opencode.decode import message_row, part_row, when
-from ctx_inspect.core.sources.opencode.records import UNREADABLE, Entry, MessageRow, PartRow
+from ctx_inspect.core.sources.opencode.records import LOGGED, UNREADABLE, Entry, MessageRow, PartRow
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge
 
 REMOVED, MESSAGE, PART, SESSION = "message.removed.1", "message.updated.1", "message.part.updated.1", "session.updated.1"
@@ -178,7 +178,7 @@ def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: 
             raw = msgspec.json.decode(data, type=_PartOf).part
             head = msgspec.json.decode(raw, type=_PartIn)
             if head.messageID in wanted:
-                parts[head.id] = head.messageID, part_row(f"log:{seq}", seq, bytes(raw))
+                parts[head.id] = head.messageID, part_row(f"{LOGGED}{seq}", seq, bytes(raw))
         except UNREADABLE:
             continue
     of: dict[str, list[PartRow]] = {}

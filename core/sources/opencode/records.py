@@ -12,6 +12,9 @@ from ctx_inspect.core.model import Raw, Usage
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError, ValueError)
 """What decoding a row of any content may raise."""
 
+LOGGED = "\0log:"
+"""Begins the id of a part that only the event log still holds. No part of the tables has a NUL in its id: such a row is refused."""
+
 
 def utf8(text: str) -> int:
     """Return the UTF-8 bytes of a text."""

@@ -18,6 +18,7 @@ from ctx_inspect.core.sources.opencode.ledger import build
 from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Found, sessions
 from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
 from ctx_inspect.core.sources.opencode.places import databases_in, has_json_sessions
+from ctx_inspect.core.sources.opencode.records import LOGGED
 from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge, read
 from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
@@ -106,14 +107,14 @@ class Database:
 
         def work(reader: Reader) -> tuple[bytes | None, type[Exception] | None]:
             try:
-                if ref.row.startswith("log:"):
-                    return logged_part(reader, ref.session, int(ref.row.removeprefix("log:"))), None
+                if ref.row.startswith(LOGGED):
+                    return logged_part(reader, ref.session, int(ref.row.removeprefix(LOGGED))), None
                 row = reader.row("SELECT CAST(data AS BLOB) FROM part WHERE id = ? AND session_id = ?", (ref.row, ref.session))
             except (Damaged, TooLarge) as error:
                 return None, type(error)
             return (row[0] if row else None), None
 
-        data, refused = read(self.path, work, tables={"part", "event"} if ref.row.startswith("log:") else {"part"}).value
+        data, refused = read(self.path, work, tables={"part", "event"} if ref.row.startswith(LOGGED) else {"part"}).value
         if refused is not None:
             raise refused
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
@@ -16,6 +17,8 @@ from ctx_inspect.core.sources.opencode import source as source_module
 
 from tests.builders.opencode import OpenCodeDB
 from tests.builders.opencode_parts import text, tool
+
+TIMES = ("message.time_created", "message.time_updated", "part.time_updated")
 
 
 @pytest.fixture
@@ -381,3 +384,43 @@ def test_opening_again_reads_what_is_new_rewritten_and_gone(db: OpenCodeDB) -> N
     assert [t.id for t in shorter.turns][1:] == [two]
     assert [h.id for h in shorter.hidden] == [three]
     db.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *[(column, value) for column in TIMES for value in ("'x'", "x'00ff'", "1.5", "9e999")],
+        *[(column, value) for column in ("message.id", "part.id") for value in ("NULL", "x'00ff'", "'a' || char(0) || 'b'")],
+    ],
+)
+def test_a_column_of_an_odd_type_costs_its_row_alone(db: OpenCodeDB, column: str, value: str) -> None:
+    s = db.session()
+    s.turn("one")
+    s.turn("two")
+    s.turn("three")
+    db.close()
+    whole = OpenCodeSource(db.path).open(s.id)
+    assert len(whole.turns) == 3
+    table, name = column.split(".")
+    with closing(sqlite3.connect(db.path)) as connection:
+        victim = connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid LIMIT 1 OFFSET 2").fetchone()[0]
+        connection.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid = ?", (victim,))
+        connection.commit()
+    source = OpenCodeSource(db.path)
+    ledger = source.open(s.id)
+    assert codes(ledger.problems) == ["unreadable_record"]
+    assert len(ledger.turns) >= 2
+    again = source.open(s.id, ledger)
+    assert [(t.ids, [r.id for r in t.requests]) for t in again.turns] == [(t.ids, [r.id for r in t.requests]) for t in ledger.turns]
+    assert codes(again.problems) == ["unreadable_record"]
+
+
+def test_an_id_like_our_own_marker_is_an_id(db: OpenCodeDB) -> None:
+    s = db.session()
+    s.turn("asked")
+    db.close()
+    with closing(sqlite3.connect(db.path)) as connection:
+        connection.execute("UPDATE part SET id = 'log:' || id")
+        connection.commit()
+    source = OpenCodeSource(db.path)
+    assert value_of(source.text(source.open(s.id).turns[0].input[0], 100)) == "asked"
