@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ctx_inspect.app.start import Mailbox, Start, begin
+from ctx_inspect.app.start import Mailbox, Start, Windows, begin, untouched
 from ctx_inspect.core.model import Raw
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import Looked, Source
@@ -54,6 +54,9 @@ def run(
     demo: Callable[[], Iterable[Source]] | None = None,
     open_path: Callable[[Path], Iterable[Source]] | None = None,
     state: Path | None = None,
+    no_color: bool = False,
+    limits: Callable[[Windows], Windows] = untouched,
+    command: tuple[str, ...] | None = ("ctx-inspect",),
 ) -> int:
     """Run the terminal interface until it is left.
 
@@ -71,6 +74,9 @@ def run(
         demo: Gives sources of sample data.
         open_path: Gives the sources at a path.
         state: Folder for what is remembered; the usual one by default.
+        no_color: Name no colour to the terminal; also where ``NO_COLOR`` is set.
+        limits: Puts the limits that the person has set beside a harness's own.
+        command: The words that begin a command on these sources; ``None`` = no command finds them again.
 
     Returns:
         The exit code: 0, or 1 after an internal error.
@@ -87,18 +93,21 @@ def run(
         live,
         listings,
         mailbox.waiting,
-        looked,
-        session,
-        turn,
-        tab,
-        ascii or needs_ascii(),
-        theme,
-        _here(),
-        keys or {},
-        notes,
-        demo,
-        open_path,
-        state,
+        looked=looked,
+        session=session,
+        turn=turn,
+        tab=tab,
+        ascii_only=ascii or needs_ascii(),
+        no_color=no_color,
+        theme=theme,
+        here=_here(),
+        keys=keys or {},
+        notes=notes,
+        demo=demo,
+        open_path=open_path,
+        state=state,
+        limits=limits,
+        command=command,
     )
     try:
         from ctx_inspect.app.inspector import Inspector

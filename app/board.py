@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from ctx_inspect.app import keymap, themes
+from ctx_inspect.app.colourless import Colourless
 from ctx_inspect.app.desk import Desk
 from ctx_inspect.app.layout import Arrangement, arrange
 from ctx_inspect.app.panes.detail import TABS, DetailPane
@@ -21,7 +22,7 @@ from ctx_inspect.core.views.glyphs import POST, POST_TOP
 from ctx_inspect.core.views.header import Header, Loading
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.widgets.band import Divider
-from ctx_inspect.widgets.tones import Toned
+from ctx_inspect.widgets.tones import Look, Toned
 from textual.app import App, ComposeResult
 from textual.containers import Container, Horizontal
 from textual.geometry import Size
@@ -45,13 +46,13 @@ class Board(App[None]):
 
     def __init__(self, start: Start) -> None:
         """Make the app; nothing is read here, threads do it already."""
-        Toned.ascii_only = start.ascii_only
         super().__init__()
         self.start = start
-        self.desk = Desk(start.live, self.post_message, self.fault)
+        self.desk = Desk(start.live, self.post_message, self.fault, start.limits)
         self.memory = remembered(start.state)
         self.head, self.foot, self.trouble = HeadBand(), FootBand(), ProblemBand()
         self.turns, self.detail, self.drawer = TimelinePane(), DetailPane(), SessionsPane()
+        self.main = Container(id="main")
         line = (Span(POST_TOP, Tone.DIM),), (Span(POST, Tone.DIM),)
         self.divider, self.second = Divider(*line), Divider(*line)
         self.empty = EmptyPane(start.looked, self.empty_keys())
@@ -67,8 +68,12 @@ class Board(App[None]):
         for name in themes.NAMES:
             self.register_theme(themes.theme(name))
         wanted = start.theme or self.memory.get("theme") or "dark"
-        Toned.use(themes.paint(wanted if wanted in themes.NAMES else "dark"))
         self.theme = wanted if wanted in themes.NAMES else "dark"
+        plain = start.no_color or self.no_color
+        self.look = Look(themes.paint(self.theme), ascii_only=start.ascii_only, plain=plain)
+        if plain:
+            # the last step before the terminal: also what the framework draws by itself
+            self._filters = [Colourless()]
         tab = start.tab or self.memory.get("tab") or "budget"
         self.detail.tab = tab if tab in TABS and (tab != "text" or start.tab) else "budget"
         if start.keys:
@@ -80,7 +85,7 @@ class Board(App[None]):
         with Horizontal(id="body"):
             yield self.drawer
             yield self.second
-            with Container(id="main"):
+            with self.main:
                 yield self.turns
                 yield self.divider
                 yield self.detail
@@ -140,7 +145,7 @@ class Board(App[None]):
             return
         self.arrangement = found
         # styles are set one by one: a class would have every widget below searched for rules again
-        self.query_one("#main").styles.layout = "horizontal" if found.side else "vertical"
+        self.main.styles.layout = "horizontal" if found.side else "vertical"
         self.turns.styles.width = found.timeline_size or "1fr" if found.side else "1fr"
         self.turns.styles.height = found.timeline_size or "1fr" if not found.side else "1fr"
         self.drawer.styles.width = found.sessions_size or "1fr"
@@ -156,7 +161,7 @@ class Board(App[None]):
             return
         empty = self.desk.complete and not self.desk.sessions and self.desk.snapshot is None
         self.empty.display = empty
-        self.query_one("#main").display = not empty and (found.timeline or found.detail)
+        self.main.display = not empty and (found.timeline or found.detail)
         self.turns.display, self.detail.display = found.timeline, found.detail
         self.divider.display = found.side and found.timeline and found.detail
         self.drawer.display = found.sessions and not empty
@@ -186,7 +191,7 @@ class Board(App[None]):
         header = Header(
             desk.info, None if desk.partial else self.turns.turn, turns, self.turns.follow, self.turns.news, desk.gone_at, loading
         )
-        gauge = snapshot.gauge(Toned.ascii_only) if snapshot is not None else None
+        gauge = snapshot.gauge(self.look.ascii_only) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
 
     def draw_foot(self) -> None:
@@ -204,7 +209,7 @@ class Board(App[None]):
 
     def repaint(self, _theme: object) -> None:
         """Draw everything in the colours of another theme."""
-        Toned.use(themes.paint(self.theme))
+        self.look.use(themes.paint(self.theme))
         for screen in self.screen_stack:
             for widget in screen.query(Toned):
                 widget.forget_colours()

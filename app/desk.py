@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from ctx_inspect.app.snapshot import Snapshot, compose
+from ctx_inspect.app.start import Fault, Windows, untouched
 from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.live import Live, LiveEvent
 from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
@@ -23,7 +24,7 @@ TEXTS_AT_ONCE = 12
 """Texts read in one go, so that the first ones appear before the last are read."""
 
 Post = Callable[[Message], object]
-Fault = Callable[[str, BaseException], Problem]
+Explain = Callable[[str, BaseException], Problem]
 
 
 class Listed(Message):
@@ -58,14 +59,19 @@ class Texts(Message):
     """Texts were read.
 
     Attributes:
-        texts: By place.
-        done: No more will come.
+        key: Of which session.
+        asked: For which wish of the pane.
+        found: By place, or the error.
+        refs: Which were read.
+        rest: Which are still to be read.
     """
 
-    def __init__(self, texts: Mapping[Ref, Found], done: bool) -> None:
+    def __init__(
+        self, key: str, asked: int, found: Mapping[Ref, Found] | BaseException, refs: tuple[Ref, ...] = (), rest: tuple[Ref, ...] = ()
+    ) -> None:
         """Make the message."""
         super().__init__()
-        self.texts, self.done = texts, done
+        self.key, self.asked, self.found, self.refs, self.rest = key, asked, found, refs, rest
 
 
 class News(Message):
@@ -81,6 +87,19 @@ class News(Message):
         self.event = event
 
 
+class Faulted(Message):
+    """An error nobody expected, in a thread that reads or watches.
+
+    Attributes:
+        fault: What.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        """Make the message."""
+        super().__init__()
+        self.fault = fault
+
+
 class Desk:
     """Keeps the lists of all sources and reads the wanted session.
 
@@ -92,15 +111,16 @@ class Desk:
         listed: Sources that have answered.
     """
 
-    def __init__(self, live: Live, post: Post, fault: Fault) -> None:
+    def __init__(self, live: Live, post: Post, explain: Explain, limits: Callable[[Windows], Windows] = untouched) -> None:
         """Make an empty desk.
 
         Args:
             live: Reads and watches.
             post: Gives a message to the app, from any thread.
-            fault: Logs an error nobody expected and says so in a sentence.
+            explain: Logs an error nobody expected and says so in a sentence.
+            limits: Puts the limits that the person has set beside a harness's own.
         """
-        self.live, self.post, self.fault = live, post, fault
+        self.live, self.post, self.explain, self.limits = live, post, explain, limits
         self.listings: dict[tuple[str, str], Listing] = {}
         self.sources: dict[str, Source] = {}
         self.infos: dict[str, SessionInfo] = {}
@@ -193,12 +213,13 @@ class Desk:
         prior = before.ledger if before is not None and not before.ledger.partial else None
         session = info.id if info is not None else key.partition(":")[2]
         self.reading_since = self.reading_since or time.monotonic()
+        limits = self.limits
 
         def read(owner: Source) -> Snapshot:
             ahead = owner.glance(session) if before is None and isinstance(owner, Glances) else None
             if ahead is not None:
-                return compose(owner, ahead)
-            return compose(owner, owner.open(session, prior), before=before)
+                return compose(owner, ahead, limits=limits)
+            return compose(owner, owner.open(session, prior), before=before, limits=limits)
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future
@@ -241,25 +262,36 @@ class Desk:
             self.wanted = None
         return True
 
-    def ask_texts(self, refs: tuple[Ref, ...]) -> None:
-        """Read texts of the session on screen; they come in several messages."""
-        source = self.sources.get(self.wanted or "")
+    def ask_texts(self, refs: tuple[Ref, ...], asked: int) -> None:
+        """Read some texts of the session on screen; what of them is still to be read then stands in the message.
+
+        Args:
+            refs: Where they lie.
+            asked: The pane's wish, handed back.
+        """
+        key = self.wanted or ""
+        source = self.sources.get(key)
         if source is None or not refs:
-            self.post(Texts({}, True))
+            self.post(Texts(key, asked, {}))
             return
         first, rest = refs[:TEXTS_AT_ONCE], refs[TEXTS_AT_ONCE:]
+        post = self.post
 
         def read(owner: Source) -> dict[Ref, Found]:
             return {ref: found(_text(owner, ref)) for ref in first}
 
-        def done(future: Future[dict[Ref, Found]]) -> None:
-            if future.cancelled():
-                return
-            self.post(Texts({} if future.exception() is not None else future.result(), not rest))
-            if rest:
-                self.ask_texts(rest)
+        def done(future: Future[dict[Ref, Found]]) -> None:  # in the source's thread: it posts, and touches nothing
+            if not future.cancelled():
+                post(Texts(key, asked, future.exception() or future.result(), first, rest))
 
         self.live.reader(source).ask(read, lane="text").add_done_callback(done)
+
+    def take_texts(self, message: Texts) -> tuple[Mapping[Ref, Found], Problem | None]:
+        """Return texts that were read, and what is to be said: where reading them failed, each says so in its place."""
+        if not isinstance(message.found, BaseException):
+            return message.found, None
+        failed = Found(Unavailable(Why.UNREADABLE, "reading it failed"))
+        return dict.fromkeys(message.refs, failed), self.problem(message.found, self.sources.get(message.key), "reading texts")
 
     # --- news ----------------------------------------------------------------------------------------------
 
@@ -308,7 +340,7 @@ class Desk:
         """Return a sentence about an error: the source's own, or that something unexpected happened."""
         if isinstance(error, SourceError):
             return Problem(Raw(str(error.path)), error.code, error.message)
-        found = self.fault(doing, error)
+        found = self.explain(doing, error)
         return replace(found, source=Raw(str(source.path))) if source is not None else found
 
 

@@ -9,10 +9,11 @@ from typing import ClassVar
 from ctx_inspect.app import keymap
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
-from ctx_inspect.app.desk import Listed, News, Read, Texts
+from ctx_inspect.app.desk import Faulted, Listed, News, Read, Texts
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
+from ctx_inspect.app.start import Fault
 from ctx_inspect.app.state import log_crash, remember
 from ctx_inspect.core.live import LiveEvent
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
@@ -41,7 +42,7 @@ class Inspector(Actions):
         for source, future in self.start.listings:
             self.desk.expect(source, future)
         while not self.start.events.empty():
-            self.post_message(News(self.start.events.get_nowait()))
+            self.take_news(self.start.events.get_nowait())
         self.trouble.add([Problem(Raw("configuration"), ProblemCode.UNREADABLE_RECORD, note) for note in self.start.notes])
         self.theme_changed_signal.subscribe(self, self.repaint)
         self.set_interval(60, self.age)
@@ -56,9 +57,15 @@ class Inspector(Actions):
 
     # --- what threads tell -----------------------------------------------------------------------------------
 
-    def take_news(self, event: LiveEvent) -> None:
+    def take_news(self, event: LiveEvent | Fault) -> None:
         """Take news from a thread."""
-        self.post_message(News(event))
+        self.post_message(Faulted(event) if isinstance(event, Fault) else News(event))
+
+    @on(Faulted)
+    def faulted(self, message: Faulted) -> None:
+        """Log an error of a thread and say it."""
+        self.trouble.add([self.fault(message.fault.doing, message.fault.error)])
+        self.draw_foot()
 
     @on(Listed)
     def listed(self, message: Listed) -> None:
@@ -145,8 +152,15 @@ class Inspector(Actions):
 
     @on(Texts)
     def texts(self, message: Texts) -> None:
-        """Show texts, if they are still wanted."""
-        self.detail.take(message.texts, message.done)
+        """Show texts, if they are still wanted, and have the rest read."""
+        if message.key != self.desk.wanted or not self.detail.wants(message.asked):
+            return
+        texts, problem = self.desk.take_texts(message)
+        if problem is not None:
+            self.trouble.add([problem])
+        self.detail.take(texts, not message.rest)
+        if message.rest:
+            self.desk.ask_texts(message.rest, message.asked)
 
     def age(self) -> None:
         """Once a minute: ages, and whether sessions still live."""
@@ -187,7 +201,7 @@ class Inspector(Actions):
     @on(DetailPane.Wanted)
     def texts_wanted(self, message: DetailPane.Wanted) -> None:
         """Read texts."""
-        self.desk.ask_texts(message.refs)
+        self.desk.ask_texts(message.refs, message.asked)
 
     @on(SessionsPane.Wanted)
     def session_wanted(self, message: SessionsPane.Wanted) -> None:

@@ -6,9 +6,12 @@ Every entry has an id, under which a person may set other keys in ``[keys]`` of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from textual.binding import Binding
 
 TIMELINE, DETAIL, TEXT, SESSIONS, FILTER, EMPTY = "timeline", "detail", "text", "sessions", "filter", "empty"
 EVERYWHERE = frozenset({TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY})
@@ -86,6 +89,9 @@ MOST = 9
 
 def bindings() -> list[Binding]:
     """Return the app's bindings."""
+    # imported here: the command line checks [keys] before the framework is imported, and reading begins before it too
+    from textual.binding import Binding
+
     return [
         Binding(k.keys, k.action, k.does, show=False, id=k.id, priority=k.id in {"next_pane", "previous_pane"})
         for k in KEYS

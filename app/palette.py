@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 from ctx_inspect.app.keymap import KEYS, shown
 from ctx_inspect.core.model import Shown
@@ -16,6 +17,7 @@ from ctx_inspect.widgets.lines import LinesView
 from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
@@ -53,6 +55,7 @@ def filtered(choices: Sequence[Choice]) -> Choices:
 class Picker(ModalScreen[Hashable | None]):
     """A list over the screen; hands back what was taken, or ``None``."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "app.quit", show=False)]  # the app's own do not reach a sheet
     DEFAULT_CSS = """
     Picker { align: center middle; background: $ground 60%; }
     Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $ground; border: solid $edge; }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
+from ctx_inspect.app.start import Windows, untouched
 from ctx_inspect.core.budget import Sent, growth, request_window, sent, steps_of
 from ctx_inspect.core.measure import calibrated_on
-from ctx_inspect.core.model import Known, Ledger, Model, Request, Unavailable, Window
+from ctx_inspect.core.model import Known, Ledger, Request, Unavailable
 from ctx_inspect.core.shares import Count, Shares, shares
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.tokens import BytesCounter
@@ -54,7 +58,13 @@ class Snapshot(Struct, frozen=True):
         return self.timeline.turns[n - 1] if 0 < n <= len(self.timeline.turns) else None
 
 
-def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset(), before: Snapshot | None = None) -> Snapshot:
+def compose(
+    source: Source,
+    ledger: Ledger,
+    opened: frozenset[int] = frozenset(),
+    before: Snapshot | None = None,
+    limits: Callable[[Windows], Windows] = untouched,
+) -> Snapshot:
     """Compose a session for the screen; runs in the thread that read it.
 
     Args:
@@ -63,16 +73,12 @@ def compose(source: Source, ledger: Ledger, opened: frozenset[int] = frozenset()
         opened: Turns whose steps are shown.
         before: What was shown of it until now: its counter stays, once it is calibrated, so that figures can be compared, and
             what has not changed since is taken over.
+        limits: Puts the limits that the person has set beside the harness's own.
     """
     if before is not None and (before.ledger.partial or before.ledger.key != ledger.key):
         before = None
     scale = before.scale if before is not None else Scale()
-    windows: dict[Model, Window] = {}
-
-    def window_for(model: Model) -> Window:
-        if model not in windows:
-            windows[model] = source.window(model, ledger.info.id)
-        return windows[model]
+    window_for = cache(limits(lambda model: source.window(model, ledger.info.id)))
 
     rows = timeline(ledger, window_for, None if before is None else (before.ledger, before.timeline))
     newest = _newest(ledger)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.widgets.tones import BAND, GROUND, Toned
@@ -36,11 +36,6 @@ class Drawing(Struct, frozen=True):
 
 
 Draw = Callable[[int], Drawing]
-
-
-def plain_drawing(lines: Sequence[Line]) -> Drawing:
-    """Return lines without anything to click."""
-    return Drawing(tuple(lines))
 
 
 class Band(Toned):

@@ -335,7 +335,7 @@ class LinesView(Toned, ScrollView, can_focus=True):
         strip = self.strip_of(lines.line(index), width, ground)
         if not state:
             return strip
-        mark = Segment(">" if Toned.ascii_only else MARK, self.style_of(Tone.FOCUS if state == 2 else Tone.DIM, strong=True, ground=ground))
+        mark = Segment(self.look.written(MARK), self.style_of(Tone.FOCUS if state == 2 else Tone.DIM, strong=True, ground=ground))
         return Strip.join([Strip([mark]), strip.crop(1)]).adjust_cell_length(width)
 
     def on_focus(self) -> None:

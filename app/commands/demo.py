@@ -20,6 +20,8 @@ def demo(settings: Settings, ascii: bool) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("the demo needs a terminal")
     from ctx_inspect.app.demo import run
+    from ctx_inspect.app.keymap import user_keys
 
-    if run(ascii=ascii, theme=config().theme):
+    mine = config()
+    if run(ascii=ascii, theme=mine.theme, no_color=not settings.color, keys=user_keys(mine.keys)[0]):
         raise click.exceptions.Exit(CRASHED)

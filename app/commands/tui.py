@@ -53,7 +53,9 @@ def start(settings: Settings, session: str | None) -> None:
             turn = turn_named(found.open(one), settings.turn).n
     from ctx_inspect.app.app import run
     from ctx_inspect.app.demo import sources as demo_sources
+    from ctx_inspect.app.keymap import user_keys
 
+    keys, ignored = user_keys(found.config.keys)
     code = run(
         found.sources,
         looked=found.looked,
@@ -62,11 +64,14 @@ def start(settings: Settings, session: str | None) -> None:
         tab=settings.tab,
         ascii=settings.ascii,
         theme=found.config.theme,
-        keys=dict(found.config.keys),
-        notes=(*found.config.problems, *(f"{p.source}: {p.message}" for p in found.problems)),
+        no_color=not settings.color,
+        keys=keys,
+        notes=(*found.config.problems, *ignored, *(f"{p.source}: {p.message}" for p in found.problems)),
         discover=None if found.named else (lambda: discover(os.environ, Path.home()).sources),
         demo=demo_sources,
         open_path=lambda path: open_sources([str(path)]),
+        limits=found.config.window_for,
+        command=("ctx-inspect", *(word for source in settings.sources for word in ("--source", source))),
     )
     if code:
         raise click.exceptions.Exit(CRASHED)

@@ -24,12 +24,14 @@ def playing() -> Iterator[Stage]:
             feed.stop()
 
 
-def run(*, ascii: bool = False, theme: str | None = None) -> int:
+def run(*, ascii: bool = False, theme: str | None = None, no_color: bool = False, keys: dict[str, str] | None = None) -> int:
     """Run the interface on the sample sessions until it is left.
 
     Args:
         ascii: Draw in ASCII.
         theme: Name of a theme.
+        no_color: Name no colour to the terminal.
+        keys: Keys set by the person, by id.
 
     Returns:
         The exit code.
@@ -40,7 +42,16 @@ def run(*, ascii: bool = False, theme: str | None = None) -> int:
         made = stack.enter_context(playing())
         try:
             # what is remembered of sample sessions goes away with them
-            return run_interface(made.sources(), session=made.main, ascii=ascii, theme=theme, state=made.home / "state")
+            return run_interface(
+                made.sources(),
+                session=made.main,
+                ascii=ascii,
+                theme=theme,
+                no_color=no_color,
+                keys=keys,
+                state=made.home / "state",
+                command=None,  # nothing of it is there any more when a command is pasted
+            )
         finally:
             stack.close()
             made.remove()  # after a signal the interface still wrote what it remembers

@@ -19,7 +19,6 @@ from ctx_inspect.core.views.steps import steps_sheet
 from ctx_inspect.core.views.text import Found, pieces_of, text_sheet
 from ctx_inspect.widgets.band import Band, Drawing, Zone
 from ctx_inspect.widgets.lines import LinesView
-from ctx_inspect.widgets.tones import Toned
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -45,12 +44,13 @@ class DetailPane(Vertical):
 
         Attributes:
             refs: Where they lie.
+            asked: Handed back with the texts, so that those of an earlier wish are told from these.
         """
 
-        def __init__(self, refs: tuple[Ref, ...]) -> None:
+        def __init__(self, refs: tuple[Ref, ...], asked: int) -> None:
             """Make the message."""
             super().__init__()
-            self.refs = refs
+            self.refs, self.asked = refs, asked
 
     class Uncounted(Message):
         """A message list is too long to be counted between two frames.
@@ -89,6 +89,8 @@ class DetailPane(Vertical):
         self._revealed: dict[Ref, Found] | None = None
         self.uncovered = False
         self._waiting = False
+        self.asked = 0
+        """How often texts were asked for."""
         self._counted: dict[str, Shares] = {}
         self.counting: str | None = None
         """Id of the request that is counted in a thread."""
@@ -193,7 +195,7 @@ class DetailPane(Vertical):
                 else:
                     parts = make()
         return BudgetView(
-            snapshot.timeline, row, context, parts, count, snapshot.counter.name, snapshot.sent, Toned.ascii_only, self.opened
+            snapshot.timeline, row, context, parts, count, snapshot.counter.name, snapshot.sent, self.title.look.ascii_only, self.opened
         )
 
     def take_shares(self, id_: str, parts: Shares) -> None:
@@ -217,7 +219,12 @@ class DetailPane(Vertical):
         self._revealed, self._waiting = {}, True
         pieces = pieces_of(self.snapshot.ledger, row.turn)
         self.redraw()
-        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media")))
+        self.asked += 1
+        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media"), self.asked))
+
+    def wants(self, asked: int) -> bool:
+        """Tell whether the texts of a wish are still wanted."""
+        return self._revealed is not None and asked == self.asked
 
     def take(self, texts: Mapping[Ref, Found], done: bool) -> None:
         """Take texts that were read; they are dropped where they are not wanted any more."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Shown, Unavailable, value_of
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.glyphs import NONE
-from ctx_inspect.core.views.sheet import Cell, Span, Tone
+from ctx_inspect.core.views.sheet import Span, Tone
 
 T = TypeVar("T")
 
@@ -99,11 +99,6 @@ def known(value: Known[int], write: Callable[[int], Shown] = tokens, tone: Tone 
             return Span(Shown("≈" + write(n)), Tone.DIM, italic=True)
         case Unavailable():
             return Span(NONE, Tone.DIM)
-
-
-def known_cell(value: Known[int], write: Callable[[int], Shown] = tokens, tone: Tone = Tone.TEXT, strong: bool = False) -> Cell:
-    """Return :func:`known` as a cell."""
-    return Cell((known(value, write, tone, strong),))
 
 
 def reason(value: Known[T]) -> Shown:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ctx_inspect.core.budget import Limit, request_window
 from ctx_inspect.core.model import Estimated, Known, Request, Shown, Unavailable, value_of
-from ctx_inspect.core.text.clock import day, time_of_day
+from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import EventRow, Timeline, TurnRow
 from ctx_inspect.core.views.events import error_words, event_spans, event_tone, tool_words, what
@@ -336,8 +336,3 @@ def step_words(request: Request) -> tuple[Span, ...]:
     for span in out:
         spaced.extend((Span(own(" · "), Tone.DIM), span) if spaced else (span,))
     return tuple(spaced)
-
-
-def day_of(row: TurnRow) -> Shown:
-    """Return the local date of a turn."""
-    return day(row.turn.at)

@@ -25,10 +25,10 @@ async def running(
         state: Folder for what it remembers.
         size: Cells and lines.
         wait: Until a session is on the screen.
-        options: Of :class:`Start`.
+        options: Of :class:`Start`; ``discover`` looks for more sources.
     """
     box = Mailbox()
-    live, listings = begin(sources, box)
+    live, listings = begin(sources, box, discover=options.pop("discover", None))
     try:
         app = Inspector(Start(live, listings, box.waiting, state=state, **options))
         box.to = app.take_news

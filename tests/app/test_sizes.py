@@ -91,9 +91,6 @@ async def test_in_ascii_everything_is_ascii(tmp_path: Path) -> None:
             text = "\n".join(screen(app))
             foreign = {c for c in text if not c.isascii()}
             assert foreign <= set("─│┌┐└┘") if keys == ("question_mark",) else not foreign, (keys, foreign)
-    from ctx_inspect.widgets.tones import Toned
-
-    Toned.ascii_only = False
 
 
 @pytest.mark.parametrize("drawer", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 
 
-def in_terminal(code: str, keys: str = "", until: str = "", env: dict[str, str] | None = None, seconds: float = 20) -> tuple[int, str]:
-    """Run Python code in a pseudo terminal; press keys once ``until`` is seen; return exit code and output."""
+def in_terminal(
+    code: str, keys: str = "", until: str = "", env: dict[str, str] | None = None, seconds: float = 20, after: str = ""
+) -> tuple[int, str]:
+    """Run Python code in a pseudo terminal; press keys once ``until`` is seen, ``after`` a second later; return exit code and output."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
@@ -27,7 +30,7 @@ def in_terminal(code: str, keys: str = "", until: str = "", env: dict[str, str] 
     )
     os.close(slave)
     out = b""
-    pressed = not keys
+    pressed, due = not keys, 0.0
     end = time.monotonic() + seconds
     try:
         while time.monotonic() < end:
@@ -41,7 +44,10 @@ def in_terminal(code: str, keys: str = "", until: str = "", env: dict[str, str] 
                 out += data
             if not pressed and until.encode() in out:
                 os.write(master, keys.encode())
-                pressed = True
+                pressed, due = True, time.monotonic() + 1
+            if after and pressed and time.monotonic() >= due:
+                os.write(master, after.encode())
+                after = ""
             if process.poll() is not None and not select.select([master], [], [], 0.1)[0]:
                 break
     finally:
@@ -108,6 +114,30 @@ def test_a_terminal_that_is_not_utf8_gets_ascii() -> None:
     assert status == 0
     assert "─" not in out
     assert "▇" not in out
+
+
+def colours(out: str) -> set[str]:
+    """Return the numbers in the output that name a colour (30…49, 90…107, those after 38 and 48 among them)."""
+    found: set[str] = set()
+    for numbers in re.findall(r"\x1b\[([0-9;:]*)m", out):
+        found |= {n for n in re.split("[;:]", numbers) if n.isdecimal() and (30 <= int(n) <= 49 or 90 <= int(n) <= 107)}
+    return found
+
+
+@pytest.mark.parametrize(("env", "argument"), [({"NO_COLOR": "1"}, ""), ({}, "no_color=True")])
+def test_without_colours_no_colour_is_named_and_the_selection_is_turned_round(env: dict[str, str], argument: str, tmp_path: Path) -> None:
+    start = code().replace("sample())]", f"sample())], {argument}").rstrip() + "\n"
+    env = {**env, "XDG_STATE_HOME": str(tmp_path), "COLORTERM": "truecolor"}
+    status, out = in_terminal(start, "jk:", "Fix login 500", env, after="\x03")  # a sheet over the screen too
+    assert status == 0
+    assert "Everything" in out
+    assert colours(out) == set()
+    assert re.search(r"\x1b\[(?:[0-9;]*;)?7(?:;[0-9;]*)?m", out)
+
+
+def test_with_colours_there_are_some(tmp_path: Path) -> None:
+    _, out = in_terminal(code(), "q", "Fix login 500", {"XDG_STATE_HOME": str(tmp_path), "COLORTERM": "truecolor"})
+    assert "38" in colours(out)
 
 
 def test_importing_the_command_imports_no_framework() -> None:
