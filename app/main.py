@@ -88,7 +88,7 @@ def cli(ctx: click.Context, turn: str | None, tab: str | None, ascii: bool, **op
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code (spec page 4)."""
+    """Run the command line and exit with its code (:func:`run`)."""
     sys.exit(run(args))
 
 
@@ -129,9 +129,9 @@ def run(args: Sequence[str] | None = None) -> int:
 def _say(error: click.ClickException) -> None:
     """Write a refusal to stderr: what came from outside is made visible."""
     from ctx_inspect.core.model import Raw
-    from ctx_inspect.core.text.show import lines
+    from ctx_inspect.core.text.show import terminal
 
-    text = "\n".join(lines(Raw(error.format_message())))
+    text = terminal(Raw(error.format_message()))
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"\nTry '{error.ctx.command_path.strip()} --help'."

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 import click
 from ctx_inspect import __version__
 from ctx_inspect.app.commands.options import Settings, command
-from ctx_inspect.app.commands.output import note, span, write_json, write_lines
-from ctx_inspect.app.commands.stores import NoSource, Stores, stores
-from ctx_inspect.core.model import Raw, Shown
+from ctx_inspect.app.commands.output import note, progress, span, write_json, write_lines
+from ctx_inspect.app.commands.stores import Found, NoSource, Stores, stores
+from ctx_inspect.core.model import Problem, ProblemCode, Raw, Shown
 from ctx_inspect.core.schema import Check, Doctor
-from ctx_inspect.core.sources.base import Source, SourceError
+from ctx_inspect.core.sources.base import NoSession, Source, SourceError
 from ctx_inspect.core.text import tokens
 from ctx_inspect.core.text.redact import redact
 from ctx_inspect.core.text.show import own, terminal
@@ -23,6 +24,9 @@ from ctx_inspect.core.views.figures import counted, size
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import Span, Tone
 from msgspec import UNSET, UnsetType
+
+NAMED = 5
+"""Damaged places of one session that are named."""
 
 _SIGNS = {"ok": ("✓", Tone.ADDED), "note": ("·", Tone.DIM), "problem": ("▲", Tone.WARN)}
 
@@ -38,7 +42,7 @@ def doctor(settings: Settings, fetch_vocabulary: bool) -> None:
         except LookupError as error:
             raise NoSource(f"the vocabulary was not fetched: {error}") from None
     found = stores(settings)
-    checks = [*_versions(), *_stores(found), *_own(found), _counter()]
+    checks = [*_versions(), *_stores(found), *_damage(settings, found), *_own(found), _counter()]
     if settings.json:
         write_json(Doctor(checks=checks))
         return
@@ -115,6 +119,38 @@ def _store(store: Source) -> list[Check]:
         out.append(_check(name, "note", "its folder cannot be written: rows that lie in a -wal without a -shm cannot be seen"))
     out += [_check(_home(p.source), "problem", f"{p.code.value}: {p.message}") for p in listing.problems]
     return out
+
+
+def _damage(settings: Settings, found: Stores) -> list[Check]:
+    """Read every session and name those that are damaged, each with its file and the places."""
+    out: list[Check] = []
+    listed, known = found.readable()
+    with progress(len(listed), "sessions") as counter:
+        for one in listed:
+            settings.doing = f"doctor {one.info.id}"
+            try:
+                problems = one.source.open(one.info.id).problems
+            except NoSession:
+                problems = ()  # it went since it was listed
+            except SourceError as error:
+                problems = (Problem(Raw(str(error.path)), error.code, error.message),)
+            mine = [p for p in problems if p not in known]  # what holds for the whole store is said of the store
+            if mine:
+                out.append(_damaged(one, mine))
+            counter.step()
+    return out
+
+
+def _damaged(one: Found, problems: Sequence[Problem]) -> Check:
+    messages = list(dict.fromkeys(f"{p.code.value}: {p.message}" for p in problems))
+    more = f"; and {len(messages) - NAMED:,} more" if len(messages) > NAMED else ""
+    recovered = all(p.code is ProblemCode.RECOVERED_RECORD for p in problems)
+    return _check(
+        _home(one.info.path),
+        "note" if recovered else "problem",
+        f"session {one.info.key}: {'; '.join(messages[:NAMED])}{more}",
+        f"ctx-inspect turns {one.info.key} names all of it" if more else None,
+    )
 
 
 def _extent(path: Path) -> str:

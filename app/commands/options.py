@@ -62,6 +62,9 @@ def common(function: F) -> F:
 def settings_of(ctx: click.Context, options: dict[str, Any]) -> Settings:
     """Add what these options say to what those before the command's name said."""
     settings = ctx.ensure_object(Settings)
+    for source in options["sources"]:
+        if not source.strip() or source in ("opencode:", "pi:"):
+            raise click.UsageError("--source names no path; leave it out to read the stores that are found", ctx)
     settings.sources += options["sources"]
     settings.json |= options["as_json"]
     settings.color &= not options["no_color"]

@@ -26,6 +26,9 @@ from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span
 GAP = 2
 """Blank cells between columns."""
 
+WIDEST = 1_000
+"""Cells of a line at most: ``$COLUMNS`` can say anything."""
+
 AFTER = 0.3
 """Seconds after which progress is shown."""
 
@@ -54,7 +57,7 @@ def write_json(answer: msgspec.Struct) -> None:
 
 def width() -> int | None:
     """Return the cells of the terminal; ``None`` where stdout is none."""
-    return shutil.get_terminal_size((80, 24)).columns if _is_terminal() else None
+    return min(WIDEST, shutil.get_terminal_size((80, 24)).columns) if _is_terminal() else None
 
 
 def coloured(settings: Settings) -> bool:

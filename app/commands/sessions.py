@@ -10,10 +10,11 @@ from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import note, progress, span, table, warn, width, write_json, write_lines
 from ctx_inspect.app.commands.stores import Found, Stores, stores
 from ctx_inspect.core.budget import sent
-from ctx_inspect.core.model import Ledger, ProblemCode, Raw, SessionInfo, Shown
+from ctx_inspect.core.model import Ledger, Raw, SessionInfo, Shown
 from ctx_inspect.core.project import project_of, same_project
 from ctx_inspect.core.schema import Sessions, problems_of, session_of
 from ctx_inspect.core.schema.common import cleaner
+from ctx_inspect.core.schema.damage import RECORDS, damage_of
 from ctx_inspect.core.text.clock import local
 from ctx_inspect.core.text.redact import uncovered
 from ctx_inspect.core.text.show import own, terminal
@@ -21,8 +22,8 @@ from ctx_inspect.core.views.figures import age, counted, tokens, whole
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, Span, Tone
 
-RECORDS = (ProblemCode.UNREADABLE_RECORD, ProblemCode.RECOVERED_RECORD)
-"""Problems of single records: a list says only how many sessions have some."""
+NAMED = 5
+"""Sessions with damaged records that are named beneath the list; in it each is marked."""
 
 TITLE = 80
 """Characters of a title or path."""
@@ -53,9 +54,11 @@ def sessions(settings: Settings, project: str | None, uncover: bool) -> None:
     write_lines(settings, listing(found, opened, uncover))
     inside = [p for _, ledger in opened if ledger is not None for p in ledger.problems]
     warn([*found.problems, *(p for p in inside if p.code not in RECORDS)])
-    damaged = sum(any(p.code in RECORDS for p in ledger.problems) for _, ledger in opened if ledger is not None)
+    damaged = [terminal(Raw(f.info.key)) for f, ledger in opened if ledger is not None and damage_of(ledger)]
     if damaged:
-        note(f"{counted(damaged, 'session')} with damaged records; ctx-inspect turns SESSION says where")
+        more = f" and {len(damaged) - NAMED:,} more" if len(damaged) > NAMED else ""
+        names = ", ".join(damaged[:NAMED])
+        note(f"{counted(len(damaged), 'session')} with damaged records (▲): {names}{more}; ctx-inspect turns SESSION says where")
 
 
 def _project(info: SessionInfo) -> Raw | None:
@@ -74,6 +77,7 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
         info = one.info
         title = terminal(uncovered(info.title, uncover), TITLE) if info.title else own("(no title)")
         badge = "● " if info.live else "  "
+        damaged = "▲ " if ledger is not None and damage_of(ledger) else ""
         under = "└ " if info.parent else ""
         project = info.project or info.directory
         rows.append(
@@ -85,7 +89,7 @@ def listing(found: Stores, opened: list[tuple[Found, Ledger | None]], uncover: b
                     Cell((Span(whole(len(ledger.turns)) if ledger else own("—")),)),
                     Cell((Span(_sent(ledger), Tone.DIM),)),
                     Cell((Span(terminal(uncovered(project, uncover), TITLE) if project else own("—"), Tone.DIM),)),
-                    Cell((Span(own(badge), Tone.ADDED), Span(own(under), Tone.DIM), Span(title))),
+                    Cell((Span(own(badge), Tone.ADDED), Span(own(damaged), Tone.WARN), Span(own(under), Tone.DIM), Span(title))),
                 )
             )
         )

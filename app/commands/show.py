@@ -11,6 +11,7 @@ from ctx_inspect.core.measure import Measure, calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Shown, Turn, Unavailable, Why, replace
 from ctx_inspect.core.schema import show_of
 from ctx_inspect.core.schema.common import cleaner
+from ctx_inspect.core.schema.damage import uncalled
 from ctx_inspect.core.schema.show import CategoryRow, ItemRow, Show, Tokens
 from ctx_inspect.core.schema.turns import window_of
 from ctx_inspect.core.sources.base import Source
@@ -52,7 +53,7 @@ def show(settings: Settings, session: str, turn: str, step: int | None, text: bo
     settings.doing = f"show {one.info.id} {chosen.id}"
     rows = timeline(ledger, found.window_for(one))
     limit = rows.turns[chosen.n - 1].limit if request is None else rows.limit_for(request.model)
-    window = window_of(_window(request), limit)
+    window = window_of(uncalled(ledger) if request is None else request_window(request), limit)
     read = (lambda part: _text(one.source, part)) if text else None
     answer = show_of(ledger, chosen, request, window, measure(ledger, one.source), read, cleaner(uncover))
     if settings.json:
@@ -62,10 +63,6 @@ def show(settings: Settings, session: str, turn: str, step: int | None, text: bo
     warn([*found.problems, *ledger.problems])
     if not text:
         note("the conversation's text is shown with --text")
-
-
-def _window(request: Request | None) -> Known[int]:
-    return Unavailable(Why.NOT_YET, "no model was called in this turn") if request is None else request_window(request)
 
 
 def _request(turn: Turn, step: int | None) -> Request | None:
@@ -98,7 +95,7 @@ def _lines(answer: Show, text: bool) -> list[Line]:
     out: list[Line] = []
     where = f"{terminal(Raw(answer.session))} · turn {answer.turn}"
     if not isinstance(answer.step, UnsetType):
-        where += f" · step {answer.step}"
+        where += f" · step {answer.step} of {answer.steps}"
     out.append(span(Shown(where), strong=True))
     facts: list[str] = []
     if not isinstance(answer.window.tokens, UnsetType):
@@ -108,6 +105,8 @@ def _lines(answer: Show, text: bool) -> list[Line]:
     elif not isinstance(answer.window.why, UnsetType):
         facts.append(f"window — ({answer.window.why})")
     out.append(span(Shown("rebuilt from the store · " + " ".join(facts)), Tone.DIM))
+    if answer.steps > 1 and not isinstance(answer.step, UnsetType):
+        out.append(span(own(_which(answer.step, answer.steps)), Tone.DIM))
     rows: list[Row] = []
     for category in answer.categories:
         rows += _category(category)
@@ -122,6 +121,14 @@ def _lines(answer: Show, text: bool) -> list[Line]:
     if text:
         out += _conversation(answer)
     return out
+
+
+def _which(step: int, steps: int) -> str:
+    """Say which of a turn's requests is shown: Budget and the timeline show its last one."""
+    place = "the turn's first request" if step == 1 else "the turn's last request" if step == steps else "a request between"
+    if step == steps:
+        return f"{place}, as in Budget and the timeline"
+    return f"{place}; Budget and the timeline show its last one: --step {steps}"
 
 
 def _number(tokens: Tokens) -> Cell:

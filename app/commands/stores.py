@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,17 @@ class Stores:
             return Listing()
         self.problems += listing.problems
         return listing
+
+    def readable(self) -> tuple[list[Found], set[Problem]]:
+        """List all sessions of the stores that can be read, and what is wrong with those stores; the others are left out."""
+        listed: list[tuple[Source, Sequence[SessionInfo]]] = []
+        problems: set[Problem] = set()
+        for source in self.sources:
+            with suppress(SourceError):
+                listing = source.sessions()
+                listed.append((source, listing.sessions))
+                problems.update(listing.problems)
+        return [Found(*one) for one in merged(listed).values()], problems
 
     def session(self, word: str) -> Found:
         """Return the session that a word means: a key, an id, a unique beginning of one, or ``last``.

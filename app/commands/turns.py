@@ -126,10 +126,10 @@ def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
         words += [Span(own(" · ")), known(rows.forecast, whole), Span(own(" turns left"))]
     out.append(tuple(words))
     total = sent(ledger)
-    sums = f"sent in total {_figure(total.tokens)} in {counted(total.requests, 'request')}, "
+    sums = f"sent in total {_figure(total.tokens)} in {counted(total.requests, 'step')} (without title and compaction requests), "
     sums += f"of it {_figure(total.cache_read)} from the cache; got {_figure(total.output)}"
     if total.unreported:
-        sums += f"; {counted(total.unreported, 'request')} reported no usage"
+        sums += f"; {counted(total.unreported, 'step')} reported no usage"
     out.append(span(Shown(sums), Tone.DIM))
     return out
 

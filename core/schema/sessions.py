@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctx_inspect.core.budget import sent
 from ctx_inspect.core.model import Estimated, Ledger, Raw, SessionInfo, Unavailable, grade
 from ctx_inspect.core.schema.common import Clean, Model, Problem, maybe, model_of
+from ctx_inspect.core.schema.damage import damage_of
 from ctx_inspect.core.text.clock import iso
 from msgspec import UNSET, Struct, UnsetType
 
@@ -78,6 +79,7 @@ class Session(Struct, kw_only=True):
     steps: int | UnsetType = UNSET
     hidden: Hidden | UnsetType = UNSET
     sent: Sent | UnsetType = UNSET
+    damaged: int | UnsetType = UNSET
     source: Store
     captured: bool
 
@@ -128,6 +130,7 @@ def session_of(info: SessionInfo, ledger: Ledger | None, clean: Clean) -> Sessio
     if ledger is not None:
         total = sent(ledger)
         copied = sum(t.inherited for t in ledger.turns)
+        row.damaged = len(damage_of(ledger)) or UNSET
         row.turns = len(ledger.turns)
         row.inherited = copied or UNSET
         row.steps = len(ledger.before) + sum(len(t.requests) for t in ledger.turns)

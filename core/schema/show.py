@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ctx_inspect.core.budget import steps_of
 from ctx_inspect.core.measure import Measure
 from ctx_inspect.core.model import (
     Category,
@@ -21,6 +22,7 @@ from ctx_inspect.core.model import (
     Unavailable,
 )
 from ctx_inspect.core.schema.common import Clean, Model, NotRecorded, Problem, maybe, model_of, not_recorded_of, problems_of
+from ctx_inspect.core.schema.damage import NO_CALL, uncalled
 from ctx_inspect.core.schema.turns import WindowRow
 from ctx_inspect.core.shares import NO_SETTING, Adding
 from ctx_inspect.core.text.clock import iso
@@ -99,6 +101,7 @@ class Show(Struct, kw_only=True):
     turn: int
     id: str
     step: int | UnsetType = UNSET
+    steps: int
     request: str | UnsetType = UNSET
     at: str | UnsetType = UNSET
     agent: str | UnsetType = UNSET
@@ -141,7 +144,7 @@ def _part(part: Part, measure: Measure, read: ReadPart | None, clean: Clean) -> 
 def _together(counts: Iterable[Known[int]], noun: str, counter: str) -> Tokens:
     """Return the tokens of several contents together.
 
-    A part whose tokens nobody knows is not nothing (media, field report 26): it is left out and said.
+    A part whose tokens nobody knows (media) is not nothing: it is left out and said.
     """
     found = Adding(noun)
     for known in counts:
@@ -185,10 +188,12 @@ def _item(item: Item, grade: str, measure: Measure, clean: Clean) -> ItemRow:
     )
 
 
-def _category(category: Category, context: Context | None, measure: Measure, read: ReadPart | None, clean: Clean) -> CategoryRow:
+def _category(
+    category: Category, context: Context | None, absent: str, measure: Measure, read: ReadPart | None, clean: Clean
+) -> CategoryRow:
     coverage = None if context is None else context.coverage.get(category)
     if context is None or coverage is None:
-        coverage = Coverage("unavailable", note=NO_REQUEST if context is None else "not recorded")
+        coverage = Coverage("unavailable", note=absent if context is None else "not recorded")
     grade = coverage.grade
     rows: list[ItemRow] = []
     if context is not None:
@@ -245,18 +250,20 @@ def show_of(
         clean: What names, paths and texts pass through.
     """
     context = None if request is None else request.context
+    absent = NO_REQUEST if request is not None or (missing := uncalled(ledger)) is NO_CALL else missing.note
     return Show(
         session=ledger.key,
         turn=turn.n,
         id=turn.id,
         step=UNSET if request is None else maybe(request.step),
+        steps=len(steps_of(turn)),
         request=UNSET if request is None else request.id,
         at=UNSET if request is None else maybe(iso(request.at)),
         agent=UNSET if request is None or request.agent is None else clean(request.agent),
         model=UNSET if request is None else model_of(request.model, clean),
         point="store" if context is None else context.point,
         window=window,
-        categories=[_category(c, context, measure, read, clean) for c in Category],
+        categories=[_category(c, context, absent, measure, read, clean) for c in Category],
         not_recorded=not_recorded_of(ledger),
         problems=problems_of(ledger.problems, clean),
     )

@@ -18,6 +18,7 @@ from ctx_inspect.core.schema.common import (
     not_recorded_of,
     problems_of,
 )
+from ctx_inspect.core.schema.damage import window_or_damage
 from ctx_inspect.core.text.clock import iso
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from msgspec import UNSET, Struct, UnsetType, field
@@ -283,7 +284,7 @@ def _turn(row: TurnRow, ledger: Ledger, begin: Beginning, clean: Clean) -> Turn:
         inherited=True if turn.inherited else UNSET,
         steps=[step_of(r, clean) for r in turn.requests],
         other=[_other(r, clean) for r in ledger.other.get(turn.n, ())],
-        window=window_of(row.window, row.limit),
+        window=window_of(window_or_damage(row.window, turn, ledger), row.limit),
         events=[event_of(m, clean) for m in row.events],
         tier=_tier(row.tier),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from ctx_inspect.core.model import Estimated, Raw, Unavailable, Why, replace
+from ctx_inspect.core.model import Estimated, Problem, ProblemCode, Raw, Unavailable, Why, replace
 from ctx_inspect.core.schema import Check, Doctor, document
 
 from tests.app.commands.sample import KEY, LEDGER, TURN1, SampleSource, info
+from tests.builders.pi import PiStore
 from tests.command import Call
 from tests.core.text.hostile import HOSTILE
 from tests.core.text.test_show import inert
@@ -203,12 +205,91 @@ def test_show_text(cli: Call) -> None:
 
 
 def test_a_turn_without_a_request(cli: Call) -> None:
-    waiting = SampleSource(replace(LEDGER, turns=(replace(TURN1, requests=()),), marks=(), other={}))
+    waiting = SampleSource(replace(LEDGER, turns=(replace(TURN1, requests=()),), marks=(), other={}, problems=()))
     answer = cli("show", "last", "--json", sources=[waiting]).json
     assert "request" not in answer
     assert {c["evidence"] for c in answer["categories"]} == {"unavailable"}
     assert answer["window"]["why"] == "no model was called in this turn"
     assert cli("show", "last", sources=[waiting]).code == 0
+
+
+def test_a_turn_whose_record_is_unreadable_does_not_say_that_nothing_was_called(cli: Call, tmp_path: Path) -> None:
+    def told(name: str, torn: bool) -> tuple[str, str, set[str]]:
+        session = PiStore(tmp_path / name).session()
+        session.turn("one")
+        session.user("two")
+        session.assistant("answer")
+        if torn:
+            whole = session.path.read_text().splitlines()
+            session.path.write_text("\n".join([*whole[:-1], whole[-1][:40]]) + "\n")
+        session.user("three")
+        named = ("--source", str(session.path), "--json")
+        listed = cli("turns", "last", *named).json["turns"][1]["window"]
+        answer = cli("show", "last", "2", *named).json
+        return listed.get("why", ""), answer["window"].get("why", ""), {c.get("why", "") for c in answer["categories"]}
+
+    line, window, categories = told("torn", True)
+    assert line == window
+    assert window.startswith("unreadable record: no model call of this turn can be read (of this session: line 7: ")
+    assert categories == {window}
+    assert "unreadable record" not in str(told("whole", False))
+
+
+def test_show_says_which_request_it_is_of(cli: Call) -> None:
+    source = SampleSource(LEDGER)
+    first, last = cli("show", "last", "1", sources=[source]).out, cli("show", "last", "1", "--step", "2", sources=[source]).out
+    assert "step 1 of 2" in first
+    assert "the turn's first request; Budget and the timeline show its last one: --step 2" in first
+    assert "step 2 of 2" in last
+    assert "the turn's last request, as in Budget and the timeline" in last
+    assert "first request" not in cli("show", "last", "2", sources=[source]).out
+    answer = cli("show", "last", "1", "--json", sources=[source]).json
+    assert (answer["step"], answer["steps"]) == (1, 2)
+
+
+def test_what_was_sent_in_total_says_what_is_not_in_it(cli: Call) -> None:
+    out = cli("turns", "last", sources=[SampleSource(LEDGER)]).out
+    assert "sent in total 7.5k in 3 steps (without title and compaction requests)" in out
+
+
+def test_doctor_and_sessions_name_the_sessions_with_damaged_records(cli: Call, tmp_path: Path) -> None:
+    store = PiStore(tmp_path)
+    store.session(id="sound").turn("one")
+    torn, glued = store.session(id="torn"), store.session(id="glued")
+    torn.turn("one")
+    with torn.path.open("a") as file:
+        file.write('{"type":"message","id\n' * 9)
+    torn.turn("two")
+    glued.turn("one")
+    whole = glued.path.read_text().splitlines()
+    glued.path.write_text("\n".join([*whole[:-2], whole[-2] + whole[-1]]) + "\n")
+    named = ("--source", str(store.sessions))
+    checks = [c for c in cli("doctor", "--json", *named).json["checks"] if "session pi:" in c["message"]]
+    assert sorted((c["state"], c["name"].rsplit("/", 1)[-1]) for c in checks) == [
+        ("note", glued.path.name),
+        ("problem", torn.path.name),
+    ]
+    message = next(c["message"] for c in checks if c["state"] == "problem")
+    assert message.startswith("session pi:torn: unreadable_record: line")
+    assert "▲" in next(line for line in cli("doctor", *named).out.splitlines() if "pi:torn" in line)
+
+    done = cli("sessions", *named)
+    assert {line.split()[0] for line in done.out.splitlines() if "▲" in line} == {"pi:torn", "pi:glued"}
+    assert "2 sessions with damaged records (▲): pi:" in done.err
+    assert "pi:torn" in done.err
+    assert "pi:sound" not in done.err
+    rows = {s["id"]: s.get("damaged", 0) for s in cli("sessions", "--json", *named).json["sessions"]}
+    assert rows["sound"] == 0
+    assert rows["torn"] > 0
+    assert rows["glued"] > 0
+
+
+def test_doctor_says_once_what_holds_for_a_whole_store(cli: Call) -> None:
+    newer = Problem(Raw("/home/ann/opencode.db"), ProblemCode.SCHEMA_NEWER, "a newer schema")
+    source = SampleSource(*(replace(LEDGER, info=info(f"ses_{i}"), problems=(newer,)) for i in range(3)))
+    source.problems = (newer,)
+    checks = cli("doctor", "--json", sources=[source]).json["checks"]
+    assert sum("a newer schema" in c["message"] for c in checks) == 1
 
 
 def test_doctor(cli: Call) -> None:

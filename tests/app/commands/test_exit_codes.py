@@ -41,6 +41,10 @@ def refused(done: object, code: int, *words: str) -> None:
         ["demo", "--source", "x"],
         ["demo", "--json"],
         ["sessions", "--source"],
+        ["sessions", "--source", ""],
+        ["--source", " ", "sessions"],
+        ["doctor", "--source", "pi:"],
+        ["--source", ""],
     ],
 )
 def test_usage(cli: Call, args: list[str]) -> None:
@@ -106,6 +110,15 @@ def test_a_hostile_name_is_visible(cli: Call, tmp_path: Path) -> None:
     done = cli("sessions", "--source", str(tmp_path / "a\x1b]0;x\x07\u202eb"))
     refused(done, 3, "a␛]0;x␇‹202E›b")
     assert "\x1b" not in done.err
+
+
+@pytest.mark.parametrize("args", [["sessions", "--source", "a\nb\tc"], ["turns", "a\nb\tc"], ["sessions", "--a\nb\tc"], ["a\nb\tc"]])
+def test_a_name_of_several_lines_is_one_line(cli: Call, args: list[str]) -> None:
+    done = cli(*args)
+    assert done.code in (2, 3, 4)
+    assert any(name in done.err for name in ("a␊b", "a\\nb"))
+    assert "a\nb" not in done.err
+    assert "\t" not in done.err
 
 
 def test_a_found_source_that_fails_is_a_problem(cli: Call) -> None:
