@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from ctx_inspect.core.text import tokens
 
 from tests.builders.opencode import OPEN
+from tests.unprivileged import again
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -68,6 +70,23 @@ def _no_database_left_open() -> Iterator[None]:
         database.db.close()
 
 
+@pytest.fixture
+def zone() -> Iterator[Callable[[str], None]]:
+    """Call it to move the clock into a time zone; afterwards it is where it was, for the C library too."""
+    before = os.environ.get("TZ")
+
+    def use(name: str) -> None:
+        os.environ["TZ"] = name
+        time.tzset()
+
+    yield use
+    if before is None:
+        os.environ.pop("TZ", None)
+    else:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
 def corpus_folder() -> Path:
     """Return where the corpus of real stores would be: ``$CTX_INSPECT_CORPUS``, else beside the checkout."""
     return Path(os.environ.get("CTX_INSPECT_CORPUS") or ROOT.parent / "shared" / "corpus").expanduser()
@@ -97,6 +116,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             ended = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
             terminalreporter.write_line(f"{number:3}  {ended:10}  {test}")
     terminalreporter.write_line(f"{len(found)} field reports covered")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run ``@pytest.mark.unprivileged`` where modes of files count."""
+    if pyfuncitem.get_closest_marker("unprivileged") is not None and again(pyfuncitem):
+        return True
+    return None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

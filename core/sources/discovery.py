@@ -147,7 +147,37 @@ def _check(path: Path) -> None:
         raise SourceError(ProblemCode.NOT_A_STORE, "its name is no file name", path) from None
 
 
+LOOKED_AT = 1_000
+"""Entries of a folder that is no store that are looked at, to tell a folder of others from one whose files may not be read."""
+
+
+def _withheld(folder: Path) -> bool:
+    """Tell whether a folder, or one right below it, holds what may be a session or a database and may not be read."""
+    left = LOOKED_AT
+    folders = [(folder, True)]
+    while folders:
+        here, top = folders.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left < 0:
+                        return False
+                    if entry.is_dir(follow_symlinks=False):
+                        if top:
+                            folders.append((Path(entry.path), False))
+                    elif entry.name.endswith((".jsonl", ".db")) and not os.access(entry.path, os.R_OK):
+                        return True
+        except PermissionError:
+            return True
+        except OSError:
+            continue
+    return False
+
+
 def _no_store(path: Path, kind: str | None) -> SourceError:
+    if path.is_dir() and _withheld(path):
+        return SourceError(ProblemCode.PERMISSION, "no permission to read the files in it", path)
     what = {"opencode": "an OpenCode database", "pi": "a Pi session file or folder"}
     wanted = what[kind] if kind else " nor ".join(what.values())
     words = f"it is not {wanted}" if kind else f"it is neither {wanted}"

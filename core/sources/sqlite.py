@@ -184,9 +184,7 @@ def read(
             if (late or error.code is not ProblemCode.LOCKED) and (before.rows_in_wal or stamp(path) == before):
                 raise
         if late:
-            raise SourceError(
-                ProblemCode.LOCKED, "the database changes faster than it can be read; it is tried again with the next change", path
-            )
+            raise SourceError(ProblemCode.LOCKED, "the database changes faster than it can be read", path)
         sleep(_AGAIN)
     found = _once(path, work, tables, "immutable=1", limit, wait, deadline)
     note = Problem(
@@ -297,9 +295,7 @@ def _refusal(error: sqlite3.Error, path: Path) -> SourceError:
     code = getattr(error, "sqlite_errorcode", 0) or 0
     match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return SourceError(
-                ProblemCode.LOCKED, "the database is locked by another program; it is tried again with the next change", path
-            )
+            return SourceError(ProblemCode.LOCKED, "the database is locked by another program", path)
         case sqlite3.SQLITE_INTERRUPT:
             return SourceError(ProblemCode.TOO_LARGE, "reading it took too long and was stopped", path)
         case sqlite3.SQLITE_NOTADB:

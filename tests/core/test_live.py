@@ -389,9 +389,10 @@ def _switches(tid: int) -> int:
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("voluntary_ctxt")))
 
 
+@pytest.mark.bench
 @pytest.mark.parametrize("after", ["idle", "activity"])
 def test_an_append_is_told_within_a_tenth_of_a_second(tmp_path: Path, after: str) -> None:
-    """The limit is generous on a busy machine; ``tests/bench`` measures."""
+    """A measurement, so none of the suite's; ``tests/bench`` has its own of the same path."""
     file = tmp_path / "s.jsonl"
     append(file)
     source, heard = Fake(tmp_path), Heard()
@@ -432,9 +433,7 @@ def test_wake_from_another_thread_and_after_closing(tmp_path: Path) -> None:
     wake = Wake(notify=False)
     timer = threading.Timer(0.05, wake.wake)
     timer.start()
-    began = time.perf_counter()
-    assert wake.wait(5) is False
-    assert time.perf_counter() - began < 4
+    assert wake.wait(100) is False  # nobody else ends this wait before the test's own time limit does
     timer.join()
     for _ in range(100_000):
         wake.wake()  # a full pipe is no error

@@ -70,14 +70,6 @@ def test_the_database_is_sound_and_like_opencodes(tmp_path: Path) -> None:
         assert made.database.read_bytes()[18:20] == b"\x02\x02", "not in WAL mode"
 
 
-def test_it_is_ready_in_no_time(tmp_path: Path) -> None:
-    # Not a measurement (tests/bench has those): ten times what it takes on a slow machine.
-    began = time.perf_counter()
-    with stage(NOW, tmp_path):
-        pass
-    assert time.perf_counter() - began < 3
-
-
 def test_the_feed_appends_whole_lines(tmp_path: Path) -> None:
     with stage(NOW, tmp_path) as made:
         before = made.live.read_bytes()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -223,22 +221,6 @@ def test_the_branch_goes_by_parents_not_by_lines(cli: Cli, tmp_path: Path) -> No
         assert [t["n"] for t in answer["turns"]] == [1, 2]
 
     holds(claim, turns(cli, written("tree", True), "last", "--text"), turns(cli, written("line", False), "last", "--text"))
-
-
-@pytest.fixture
-def zone() -> Iterator[Callable[[str], None]]:
-    before = os.environ.get("TZ")
-
-    def use(name: str) -> None:
-        os.environ["TZ"] = name
-        time.tzset()
-
-    yield use
-    if before is None:
-        os.environ.pop("TZ", None)
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
 
 
 def ms(*parts: int) -> int:

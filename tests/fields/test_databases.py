@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -60,17 +59,17 @@ def test_a_locked_database_is_named_after_a_bounded_wait(cli: Cli, tmp_path: Pat
         assert titles(answer) == ["readable"]
         assert codes(answer) == ["locked"]
 
-    start = time.monotonic()
-    locked = cli("sessions", "--json")
-    assert time.monotonic() - start < 10
+    locked = cli("sessions", "--json")  # a wait without end is ended by the test's own time limit
     named = cli("sessions", "--source", str(data / "opencode.db"))
     assert (named.code, named.out) == (3, "")
     assert "locked" in named.err
+    assert "next change" not in named.err  # a command that is over watches nothing
     lock.execute("COMMIT")
     lock.close()
     holds(claim, locked.json, cli("sessions", "--json").json)
 
 
+@pytest.mark.unprivileged
 @pytest.mark.field(12)
 def test_an_idle_database_in_a_folder_that_cannot_be_written(cli: Cli, tmp_path: Path) -> None:
     path = plain(tmp_path / "store" / "opencode.db", "one", "two")
@@ -95,10 +94,9 @@ def test_an_idle_database_in_a_folder_that_cannot_be_written(cli: Cli, tmp_path:
     holds(claim, right, turns(cli, plain(tmp_path / "other.db", "one"), "last", "--text"))
 
 
+@pytest.mark.unprivileged
 @pytest.mark.field(12)
 def test_an_orphan_wal_that_cannot_be_read_is_said(cli: Cli, tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
     db = OpenCodeDB(tmp_path / "store" / "opencode.db")
     s = db.session()
     s.turn("one")

@@ -94,7 +94,34 @@ def test_a_device(cli: Call) -> None:
     refused(cli("sessions", "--source", "/dev/null"), 3, "device")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.unprivileged
+@pytest.mark.parametrize("below", ["", "--srv-shop--"])
+def test_a_named_folder_whose_sessions_may_not_be_read(cli: Call, tmp_path: Path, below: str) -> None:
+    store = PiStore(tmp_path)
+    made = store.session()
+    made.turn("one")
+    folder = tmp_path / "taken"
+    (folder / below).mkdir(parents=True)
+    file = folder / below / made.path.name
+    file.write_bytes(made.path.read_bytes())
+    file.chmod(0)
+    refused(cli("sessions", "--source", str(folder)), 3, "no permission to read the files in it")
+    file.chmod(0o600)
+    assert cli("sessions", "--source", str(folder)).code == 0
+    if below:
+        (folder / below).chmod(0)
+        refused(cli("sessions", "--source", str(folder)), 3, "no permission to read the files in it")
+        (folder / below).chmod(0o700)
+
+
+@pytest.mark.unprivileged
+def test_a_named_folder_whose_database_may_not_be_read(cli: Call, tmp_path: Path) -> None:
+    (tmp_path / "opencode.db").write_bytes(b"SQLite format 3\0" + b"\0" * 84)
+    (tmp_path / "opencode.db").chmod(0)
+    refused(cli("sessions", "--source", str(tmp_path)), 3, "no permission to read the files in it")
+
+
+@pytest.mark.unprivileged
 def test_a_named_source_without_permission(cli: Call, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
     (tmp_path / "x").chmod(0)

@@ -1,8 +1,5 @@
 """UTC in, local out (field report 28)."""
 
-import os
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -12,22 +9,6 @@ from ctx_inspect.core.text import clock
 
 def ms(*parts: int) -> int:
     return int(datetime(*parts, tzinfo=UTC).timestamp() * 1000)
-
-
-@pytest.fixture
-def zone() -> Iterator[object]:
-    before = os.environ.get("TZ")
-
-    def use(name: str) -> None:
-        os.environ["TZ"] = name
-        time.tzset()
-
-    yield use
-    if before is None:
-        os.environ.pop("TZ", None)
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
 
 
 def test_iso() -> None:

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from ctx_inspect.core.model import ProblemCode, Ref, Unavailable, replace, value_of
@@ -54,11 +53,9 @@ def test_a_locked_database_is_a_sentence(db: OpenCodeDB, monkeypatch: pytest.Mon
     lock.execute("BEGIN EXCLUSIVE")
     lock.execute("UPDATE migration SET time_completed = 2")
     source = OpenCodeSource(db.path)
-    start = perf_counter()
     with pytest.raises(SourceError) as caught:
         source.sessions()
     assert caught.value.code is ProblemCode.LOCKED
-    assert perf_counter() - start < 5
     lock.execute("COMMIT")
     lock.close()
     assert len(source.sessions().sessions) == 1
