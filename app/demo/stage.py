@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ctx_inspect.app.demo.folders import private_folder
 from ctx_inspect.core.sources.base import Source
 
 DATA = Path(__file__).parent / "data"
@@ -109,12 +109,11 @@ def stage(now: int, folder: Path | None = None) -> Iterator[Stage]:
         now: Epoch milliseconds that count as now.
         folder: Where to; a new private folder by default, removed at the end.
     """
-    home = Path(tempfile.mkdtemp(prefix="ctx-inspect-demo-")) if folder is None else folder
-    try:
+    if folder is not None:
+        yield build(folder, now)
+        return
+    with private_folder() as home:
         yield build(home, now)
-    finally:
-        if folder is None:
-            shutil.rmtree(home, ignore_errors=True)
 
 
 def build(home: Path, now: int) -> Stage:

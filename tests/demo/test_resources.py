@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -98,6 +99,54 @@ def test_the_feed_stops_between_lines_and_survives_the_end_of_its_folder(tmp_pat
         made.live.unlink()
         Feed(made.live, live_lines(), every=0.0).run()
         assert not made.live.exists()
+
+
+PLAYING = "from ctx_inspect.app.demo import playing\nimport time\nwith playing() as made:\n print(made.home, flush=True)\n time.sleep(60)\n"
+
+
+def test_what_a_killed_demo_left_is_taken_away_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def start() -> tuple[subprocess.Popen[str], Path]:
+        env = {**os.environ, "TMPDIR": str(tmp_path)}
+        process = subprocess.Popen([sys.executable, "-c", PLAYING], stdout=subprocess.PIPE, text=True, env=env)
+        assert process.stdout is not None
+        return process, Path(process.stdout.readline().strip())
+
+    killed, left = start()
+    running, alive = start()
+    assert killed.stdout is not None
+    assert running.stdout is not None
+    try:
+        killed.kill()
+        killed.wait(20)
+        assert left.is_dir()
+        others = [
+            tmp_path / "ctx-inspect-demo-open",
+            tmp_path / "other",
+            tmp_path / "ctx-inspect-demo-link",
+            tmp_path / "ctx-inspect-demo-file",
+        ]
+        others[0].mkdir()
+        others[0].chmod(0o755)  # not made by us: ours are private
+        others[1].mkdir(mode=0o700)
+        others[2].symlink_to(others[1])
+        others[3].write_text("x")
+        with stage(NOW):
+            assert left.is_dir()  # young: it could be one that is just being made
+        long_ago = time.time() - 3600
+        for folder in (left, alive, *others):
+            os.utime(folder, (long_ago, long_ago))
+        with stage(NOW) as made:
+            assert made.home.parent == tmp_path
+            assert not left.exists()
+            assert alive.is_dir()
+            assert all(p.exists() for p in others)
+    finally:
+        running.kill()
+        running.wait(20)
+        killed.stdout.close()
+        running.stdout.close()
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
