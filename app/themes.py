@@ -1,4 +1,4 @@
-"""The four themes: they set the tones' colours and nothing else (spec page 8, "Glyphs and colour")."""
+"""The four themes: they set the tones' colours and nothing else."""
 
 from __future__ import annotations
 

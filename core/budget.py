@@ -1,7 +1,7 @@
 """What fills the window and when it runs over: limits by rank, windows, growth, shares by category. Pure.
 
 The window is ``input + cache read + cache write`` of a primary request; what was sent in total is another
-figure and never mixed with it (spec page 1, "window").
+figure and never mixed with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ctx_inspect.core.model import (
 from ctx_inspect.core.model.limits import RANK_HARNESS
 
 BELIEVED = range(20_000, 3_000_001)
-"""Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (field report 23)."""
+"""Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (docs/field-reports.md, 23)."""
 
 GROWING_TURNS = 10
 """How many growing turns the forecast looks back on."""
@@ -50,7 +50,7 @@ class Limit:
 
 
 def limit_of(claims: Sequence[LimitClaim]) -> Known[Limit]:
-    """Return the limit that counts: the first believable claim by rank (spec page 1, "limit").
+    """Return the limit that counts: the first believable claim by rank (:mod:`ctx_inspect.core.model.limits`).
 
     Args:
         claims: All that is said of the model, in any order; of one rank the first counts.
@@ -200,7 +200,7 @@ FIGURES = ("input", "output", "cache_read", "cache_write")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a session's own steps sent and got, in tokens, each request counted once (field report 25).
+    """What a session's own steps sent and got, in tokens, each request counted once; never the window.
 
     Attributes:
         requests: How many.

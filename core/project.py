@@ -1,4 +1,4 @@
-"""Which project a session belongs to, by the directory that its store recorded (spec page 1, "project").
+"""Which project a session belongs to, by the directory that its store recorded.
 
 git itself is never run: a repository's configuration can name programs that it would start.
 """

@@ -103,7 +103,7 @@ class Shares:
     Attributes:
         shares: The six categories, in order.
         media: Number of media parts.
-        media_bytes: Bytes of those whose size is known, ``None`` where none is; their tokens are unavailable (field report 26).
+        media_bytes: Bytes of those whose size is known, ``None`` where none is; their tokens are unavailable.
         sum: The known shares together.
         rest: The provider's figure less the sum: what unavailable categories, media and the counter's error hold.
         complete: Whether all of every category is counted.

@@ -287,7 +287,7 @@ def _tier(turn: Turn, carried: frozenset[str] | None, *, partial: bool) -> Known
 
 
 def _current(ledger: Ledger) -> Known[int]:
-    """Tokens in the window now: the newest step's; after a compaction its own figure, else unknown (field report 24).
+    """Tokens in the window now: the newest step's; after a compaction its own figure, else unknown.
 
     Where the newest step reported none (it failed, was aborted or still runs), that of an older one stands in, named as what it is.
     """

@@ -1,4 +1,4 @@
-"""What all tests share: no test sees the stores of the person who runs it; the corpus; the table of field reports."""
+"""What all tests share: no test sees the stores of the person who runs it; the corpus; the table of field reports (docs/field-reports.md)."""
 
 from __future__ import annotations
 

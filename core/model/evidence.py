@@ -71,7 +71,7 @@ def value_of(known: Known[T]) -> T | None:
 
 
 def grade(known: Known[T]) -> str:
-    """Return the evidence word of spec page 4: ``confirmed``, ``estimated`` or ``unavailable``."""
+    """Return the evidence word of the JSON (docs/json.md): ``confirmed``, ``estimated`` or ``unavailable``."""
     match known:
         case Confirmed():
             return "confirmed"

@@ -50,7 +50,7 @@ class MarkKind(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """What can be wrong with a source (spec page 12)."""
+    """What can be wrong with a source (docs/json.md says what each means)."""
 
     UNREADABLE_RECORD = "unreadable_record"
     RECOVERED_RECORD = "recovered_record"

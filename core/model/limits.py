@@ -15,7 +15,7 @@ class LimitClaim:
         tokens: The limit, and how it is known.
         kind: ``context`` (input and output share it) or ``usable`` (what is left for input).
         source: Who says so, in our words: ``overflow``, ``request``, ``opencode.json``, ``models.json``, ``catalogue``, ``[limits]``.
-        rank: 0 counts first (the order of spec page 1).
+        rank: 0 counts first (who knows better: an overflow, the request itself, a plugin, the harness, the user).
     """
 
     tokens: Known[int]

@@ -1,4 +1,4 @@
-"""The JSON of the command line, version 1 (spec pages 4 and 12): one module per command, msgspec Structs all of them.
+"""The JSON of the command line, version 1 (docs/json.md): one module per command, msgspec Structs all of them.
 
 Fields may be added, never changed. A field whose value is not known is absent, never ``null``; ids are never cut;
 every figure says how well it is known.

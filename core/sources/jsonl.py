@@ -1,6 +1,6 @@
 """Reads JSON Lines files that other programs write, break, glue, truncate and replace.
 
-Rules (spec page 12, "Damaged session files"): only LF ends a line; a line is read in bounded memory; what
+Rules for damaged files: only LF ends a line; a line is read in bounded memory; what
 can be recovered is, and every recovered or unreadable line is named. Reading goes on from a
 :class:`Position`, which never lies behind the last LF, and not behind a damaged line that later lines may
 still complete.

@@ -2,7 +2,7 @@
 
 One call opens a database, reads and closes it again: no connection outlives its read, because a held one would stop
 the owner's last checkpoint. Nothing is locked, migrated, checkpointed or copied, and views, attached databases and
-tables that were not asked for cannot be read at all. The rules are spec pages 11 ("Stores") and 12 ("SQLite").
+tables that were not asked for cannot be read at all. docs/security.md says what is promised.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 ROW_LIMIT = 32 * 1024 * 1024
-"""Bytes of one value above which it is not read at all: real stores hold rows of 300 MB (field report 18)."""
+"""Bytes of one value above which it is not read at all: real stores hold rows of 300 MB."""
 
 WAIT = 1.0
 """Seconds to wait for a lock of the owner's before giving up."""
@@ -265,7 +265,7 @@ def _read_once(
 
 
 def _guard(connection: sqlite3.Connection, tables: frozenset[str], limit: int, deadline: float) -> None:
-    """Make a connection unable to do anything but read these tables (spec page 11, "Stores")."""
+    """Make a connection unable to do anything but read these tables."""
     for pragma in ("query_only=1", "temp_store=MEMORY", "trusted_schema=0", "cell_size_check=1", "mmap_size=0"):
         connection.execute(f"PRAGMA {pragma}").close()
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)

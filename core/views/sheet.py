@@ -17,7 +17,7 @@ NOTHING = own("")
 
 
 class Tone(StrEnum):
-    """What a span means. A theme gives each its colour (spec page 8)."""
+    """What a span means. A theme gives each its colour."""
 
     TEXT = "text"
     DIM = "dim"

@@ -202,7 +202,7 @@ def pi_many_turns(folder: Path, turns: int, title: str) -> Path:
 
 
 def pi_compactions(folder: Path, size: int, title: str) -> Path:
-    """Write a session as in a field report: 2 GB, mostly compaction rows of 4.9 MB each."""
+    """Write a session as users had it (docs/field-reports.md, 7): 2 GB, mostly compaction rows of 4.9 MB each."""
     pi = FastPi(folder, id="compactions", title=title)
     n = 0
     while pi.size < size:

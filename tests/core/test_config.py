@@ -1,4 +1,4 @@
-"""The user's file (spec page 1, "limit")."""
+"""The user's file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Projects of recorded directories (spec page 1, "project"; page 12, NFC)."""
+"""Projects of recorded directories, compared in NFC."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Field reports 21-28: what is counted, from both stores, through the command."""
+"""Field reports 21-28 (docs/field-reports.md): what is counted, from both stores, through the command."""
 
 from __future__ import annotations
 

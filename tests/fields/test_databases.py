@@ -1,4 +1,4 @@
-"""Field reports 11-20: databases, through the command."""
+"""Field reports 11-20 (docs/field-reports.md): databases, through the command."""
 
 from __future__ import annotations
 

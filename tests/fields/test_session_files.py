@@ -124,7 +124,7 @@ def test_a_half_written_last_line_is_read_when_it_is_whole(cli: Cli, tmp_path: P
     for size in range(len(before), len(after)):
         s.path.write_bytes(after[:size])
         answers.append(turns(cli, s.path, "last", "--text"))
-    # one byte before the LF the record is whole already: a one-shot command takes it (spec page 12)
+    # one byte before the LF the record is whole already: a one-shot command takes it
     holds(claim, whole, *answers[:-1])
     claim(answers[-1])
 

@@ -1,4 +1,4 @@
-"""Which user rows a person wrote, and which the harness, a tool or a plugin (spec page 1, "user-authored")."""
+"""Which user rows a person wrote, and which the harness, a tool or a plugin."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _ENTRIES = {
 }
 
 USER_AUTHORED = frozenset({Row.USER})
-"""What opens a turn (spec page 1): typed input, expanded commands and skills, an extension's user message. Never custom messages, shell rows, results, summaries."""
+"""What opens a turn: typed input, expanded commands and skills, an extension's user message. Never custom messages, shell rows, results, summaries."""
 
 ENDS_RUN = frozenset({Row.ASSISTANT, Row.RESULT, Row.SHELL, Row.CUSTOM, Row.COMPACTION, Row.BRANCH})
 """Rows of the conversation: behind one of them the next user message is a turn of its own. Settings, labels and system patches are none."""

@@ -170,7 +170,7 @@ class Configuration:
                 if model.context_window is None:
                     self._windows[name, model.id] = Estimated(DEFAULT_WINDOW, "Pi's default")
                 elif (tokens := count(model.context_window)) is not None:
-                    # 0 is no window to Pi, but it is what the file says: nobody may believe it (field report 23)
+                    # 0 is no window to Pi, but it is what the file says: nobody may believe it
                     self._windows[name, model.id] = Confirmed(tokens, Witness.CONFIG)
             for id, override in (provider.model_overrides or {}).items():
                 if (tokens := count(override.context_window)) is not None:

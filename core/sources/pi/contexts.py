@@ -50,7 +50,7 @@ class Contexts:
         if not system.known:
             return Context(self._with_settings(system, model, level), chain, _UNKNOWN)
         if modern is False and self._modern:
-            # Pi 0.7x opens a newer file, ignores the stored prompt and sends its own, unrecorded (facts of Pi, mixed versions).
+            # Pi 0.7x opens a newer file, ignores the stored prompt and sends its own, unrecorded.
             return Context(self._settings(model, level), chain, _OLD)
         return Context(self._with_settings(system, model, level), chain, _KNOWN)
 

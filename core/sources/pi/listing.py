@@ -26,7 +26,7 @@ TITLE = 4_000
 """Characters of a first message that are kept to stand for a missing name: more than anybody shows, as a key that is cut in two
 has no shape and would not be redacted."""
 LIVE = 60.0
-"""Seconds since the last change within which a session counts as live (spec page 1)."""
+"""Seconds since the last change within which a session counts as live."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which session and turn a word means (spec page 4)."""
+"""Which session and turn a word means."""
 
 from __future__ import annotations
 

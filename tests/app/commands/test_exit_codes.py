@@ -1,4 +1,4 @@
-"""Exit codes of spec page 4; with 2, 3, 4 and 130 stdout is empty."""
+"""Exit codes (docs/json.md); with 2, 3, 4 and 130 stdout is empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading damaged, growing and hostile JSON Lines (field reports 1 to 7)."""
+"""Reading damaged, growing and hostile JSON Lines (docs/field-reports.md, 1 to 7)."""
 
 from __future__ import annotations
 

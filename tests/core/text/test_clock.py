@@ -1,4 +1,4 @@
-"""UTC in, local out (field report 28)."""
+"""UTC in, local out (docs/field-reports.md, 28)."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Each target over the same hostile texts (spec page 11, "Text border"; field report 40)."""
+"""Each target over the same hostile texts (docs/field-reports.md, 40)."""
 
 import json
 import re

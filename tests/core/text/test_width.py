@@ -1,4 +1,4 @@
-"""Widths equal to those with which the screen draws (field report 44)."""
+"""Widths equal to those with which the screen draws (docs/field-reports.md, 44)."""
 
 import pytest
 from ctx_inspect.core.text import width
