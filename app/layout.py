@@ -6,8 +6,10 @@ from msgspec import Struct
 
 COLUMN_FROM = 160
 """From this width on the sessions are a column."""
-SIDE_FROM = 100
-"""From this width on timeline and detail stand side by side."""
+SIDE_FROM = 112
+"""From this width on timeline and detail stand side by side: both have room for words then."""
+TIMELINE_LEAST, TIMELINE_MOST = 60, 96
+"""Cells that the timeline gets beside the detail: what happened in a turn has room in so many."""
 ONE_PANE_BELOW = 14
 """Below this height one pane is seen at a time."""
 BARE_BELOW = 8
@@ -63,7 +65,7 @@ def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focuse
     """
     side = width >= SIDE_FROM
     column = width >= COLUMN_FROM and height >= ONE_PANE_BELOW
-    header = 3 if width >= SIDE_FROM and height >= 20 else 2 if height >= GAUGE_FROM else 1
+    header = 3 if width >= 100 and height >= 20 else 2 if height >= GAUGE_FROM else 1
     footer = height >= BARE_BELOW
     single = height < ONE_PANE_BELOW
     beside = drawer and not column and side and height >= ONE_PANE_BELOW
@@ -77,7 +79,8 @@ def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focuse
     if timeline and detail:
         if side:
             room = width - (wide + 1 if wide else 0)
-            size = max(34, min(96, round(room * (0.5 if column else 0.44))))
+            least = TIMELINE_LEAST if room >= SIDE_FROM else 34
+            size = max(least, min(TIMELINE_MOST, round(room * (0.5 if column else 0.44))))
         else:
             size = max(5, round(body * 0.44))
     return Arrangement(

@@ -92,7 +92,7 @@ def compose(
         source,
         ledger,
         rows,
-        TimelineView(rows, opened, ledger.other),
+        TimelineView(rows, opened, ledger.other, live=ledger.info.live),
         counter,
         parts,
         newest.id if newest is not None and parts is not None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -10,6 +11,7 @@ from ctx_inspect.core.budget import request_window
 from ctx_inspect.core.model import Category, Ref, Shown
 from ctx_inspect.core.shares import Shares, shares
 from ctx_inspect.core.text.show import own
+from ctx_inspect.core.timeline import TurnRow
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
 from ctx_inspect.core.views.layout import Lines, fit, lay, line_width, pad, rule
@@ -166,20 +168,18 @@ class DetailPane(Vertical):
         Args:
             width: Cells that it will be laid out to.
         """
-        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
-        if self.snapshot is None or row is None:
+        snapshot, n = self.snapshot, self.turn
+        row = snapshot.row(n) if snapshot is not None and n is not None else None
+        if snapshot is None or row is None:
             return Sheet((), ())
-        if self.snapshot.ledger.partial and self.tab == "budget":
-            return reading_sheet()
-        make: Mapping[str, Callable[[], Sheet]] = {
-            "budget": lambda: budget_sheet(self._budget(self.snapshot, self.turn), width),  # type: ignore[arg-type]
-            "steps": lambda: steps_sheet(row, self.snapshot.ledger.other.get(row.turn.n, ())),  # type: ignore[union-attr]
-            "text": lambda: text_sheet(pieces_of(self.snapshot.ledger, row.turn), self._revealed, self._waiting, self.uncovered),  # type: ignore[union-attr]
-        }
-        return make[self.tab]()
+        if self.tab == "budget":
+            return reading_sheet() if snapshot.ledger.partial else budget_sheet(self._budget(snapshot, row), width)
+        if self.tab == "steps":
+            newest = row.turn.n == len(snapshot.ledger.turns)
+            return steps_sheet(row, snapshot.ledger.other.get(row.turn.n, ()), newest=newest, live=snapshot.view.live)
+        return text_sheet(pieces_of(snapshot.ledger, row.turn), self._revealed, self._waiting, self.uncovered)
 
-    def _budget(self, snapshot: Snapshot, turn: int) -> BudgetView:
-        row = snapshot.timeline.turns[turn - 1]
+    def _budget(self, snapshot: Snapshot, row: TurnRow) -> BudgetView:
         request = last_request(row)
         count = count_by(snapshot.counter)
         context = request.context if request is not None else None
@@ -195,7 +195,18 @@ class DetailPane(Vertical):
                 else:
                     parts = make()
         return BudgetView(
-            snapshot.timeline, row, context, parts, count, snapshot.counter.name, snapshot.sent, self.title.look.ascii_only, self.opened
+            snapshot.timeline,
+            row,
+            context,
+            parts,
+            count,
+            snapshot.counter.name,
+            snapshot.sent,
+            ascii_only=self.title.look.ascii_only,
+            opened=self.opened,
+            live=snapshot.view.live,
+            directory=snapshot.ledger.info.directory,
+            home=os.path.expanduser("~"),
         )
 
     def take_shares(self, id_: str, parts: Shares) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from ctx_inspect.core.model import SessionInfo, Shown
+from ctx_inspect.core.model import SessionInfo
 from ctx_inspect.core.text.show import own
-from ctx_inspect.core.views.layout import fit, lay, pad, rule
+from ctx_inspect.core.views.figures import counted
+from ctx_inspect.core.views.layout import fit, lay, rule
 from ctx_inspect.core.views.sessions import SessionKey, SessionsView, sessions_sheet
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.widgets.band import Band, Drawing
@@ -61,8 +62,8 @@ class SessionsPane(Vertical):
     def _title(self, width: int) -> Drawing:
         focused = self.lines.has_focus or self.filter.has_focus
         left = (Span(own("Sessions"), Tone.FOCUS if focused else Tone.TEXT, strong=True),)
-        count = Span(Shown(str(len(self.view.sessions))), Tone.DIM)
-        return Drawing((fit(rule(left, (count, pad(1), Span(own("s"), Tone.FOCUS)), width, Tone.FOCUS if focused else Tone.DIM), width),))
+        count = Span(counted(len(self.view.sessions), "session"), Tone.DIM)
+        return Drawing((fit(rule(left, (count,), width, Tone.FOCUS if focused else Tone.DIM), width),))
 
     def show(self, sessions: tuple[SessionInfo, ...], here: str | None, current: str | None, gone: frozenset[str]) -> None:
         """Show sessions.

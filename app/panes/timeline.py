@@ -45,7 +45,7 @@ class TimelinePane(Vertical):
         """Make an empty pane."""
         super().__init__(id="timeline")
         self.title, self.lines = Band(self._title), LinesView(id="turns")
-        self.legend = Band(lambda width: Drawing((fit((Span(own("  ")), *rail_legend()), width),)), id="legend")
+        self.legend = Band(lambda width: Drawing((fit((Span(own(" ")), *rail_legend(width - 1)), width),)), id="legend")
         self.snapshot: Snapshot | None = None
         self.view: TimelineView | None = None
         self.follow = False
@@ -96,7 +96,11 @@ class TimelinePane(Vertical):
         numbered = before is not None and not fresh and before.ledger.partial and not snapshot.ledger.partial
         if before is not None and numbered:
             opened = self._number(before, snapshot, opened)
-        self.view = snapshot.view if not opened else TimelineView(snapshot.timeline, opened, snapshot.ledger.other, snapshot.view.places)
+        self.view = (
+            snapshot.view
+            if not opened
+            else TimelineView(snapshot.timeline, opened, snapshot.ledger.other, snapshot.view.places, snapshot.view.live)
+        )
         self.lines.show(self.view.sized, keep=not fresh)
         if numbered:
             self.lines.hold(above)

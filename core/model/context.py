@@ -307,7 +307,7 @@ class Coverage(msgspec.Struct, frozen=True, gc=False):
         grade: ``confirmed``, ``estimated`` or ``unavailable``.
         how: Of an estimate: the rule (``rebuilt from the store: pi branch rules``).
         why: Why it is unavailable.
-        note: The same in words (``OpenCode 1.x does not store tool schemas``).
+        note: The same in words (``OpenCode 1.x stores no tool schemas``).
         all: Whether everything of this category is an item here, so that absence proves absence.
     """
 

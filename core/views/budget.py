@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ctx_inspect.core.budget import Sent
-from ctx_inspect.core.model import Category, Context, Estimated, Known, Shown, Unavailable, Why, value_of
+from ctx_inspect.core.model import Category, Context, Estimated, Known, Raw, Shown, Unavailable, Why, value_of
 from ctx_inspect.core.shares import NO_SIZE, Adding, Count, Share, Shares
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import Timeline, TurnRow
+from ctx_inspect.core.views.events import state, why_no_window
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
 from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
@@ -25,7 +26,7 @@ NAME, NAME_LEAST = 36, 27
 HOW = 30
 """Cells of the evidence where it stands beside the figures."""
 
-NAMES = 14
+NAMES = 13
 """Cells of a category's name where a reason follows it."""
 
 FIGURES = 8 + 4 + 3 * 2
@@ -52,6 +53,9 @@ class BudgetView(Struct, frozen=True):
         ascii_only: Fill bars with category letters.
         opened: Categories whose items are all shown.
         counting: The shares are on their way.
+        live: The session lives: what is not finished runs.
+        directory: Of the session; paths below it are shown from there.
+        home: Of the person; stands as ``~`` in other paths.
     """
 
     timeline: Timeline
@@ -64,6 +68,9 @@ class BudgetView(Struct, frozen=True):
     ascii_only: bool = False
     opened: frozenset[Category] = frozenset()
     counting: bool = False
+    live: bool = False
+    directory: Raw | None = None
+    home: str | None = None
 
 
 def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
@@ -77,9 +84,15 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
     bar = min(BAR_MOST, max(BAR_LEAST, width - NAME - FIGURES - (HOW + 2 if beside else 0)))
     rows: list[Row] = []
     provider = value_of(view.row.window)
+    window = view.row.window
+    if isinstance(window, Unavailable):
+        window = Unavailable(window.why, why_no_window(view.row, newest=view.row.turn.n == len(view.timeline.turns), live=view.live))
     if view.counting:
         rows += [_note("  counting…"), Row(kind=RowKind.BLANK)]
     elif view.shares is None:
+        words = state(view.row, newest=view.row.turn.n == len(view.timeline.turns), live=view.live)
+        if words is not None:
+            rows.append(_note(f"  {words}", Tone.TEXT))
         rows.append(_note("  The window by category is not known: no request of this turn could be rebuilt from the store."))
         rows.append(Row(kind=RowKind.BLANK))
     else:
@@ -89,7 +102,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
                 rows += _category(view, part, base, bar, width)
         rows += _media(view.shares)
         rows += _settings(view)
-        rows += _rest(view, view.shares, provider, base, bar)
+        rows += _rest(view, view.shares, window, base, bar)
         if not beside:
             rows += _hows(view)
         rows.append(Row(kind=RowKind.BLANK))
@@ -172,15 +185,16 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
     most = len(sized) if category in view.opened else ITEMS_SHOWN
     out: list[Row] = []
     for n, item in sized[:most]:
-        where = item.origin.path if item.origin is not None and item.origin.path else None
+        name = _place(view, item.k)
+        where = _place(view, item.origin.path) if item.origin is not None and item.origin.path else None
         out.append(
             Row(
                 (
-                    Cell((Span(own("  ")), Span(named(item.k)))),
+                    Cell((Span(own("  ")), Span(name))),
                     Cell(),
                     Cell((Span(Shown("≈" + whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
                     Cell(),
-                    Cell((Span(named(where), Tone.DIM),)) if where and where != item.k else Cell(),
+                    Cell((Span(where, Tone.DIM),)) if where and where != name else Cell(),
                 ),
                 key=(category, item.k),
             )
@@ -197,6 +211,15 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
             )
         )
     return out
+
+
+def _place(view: BudgetView, name: Raw) -> Shown:
+    """Return a name; a path below the session's directory from there, another one with ``~`` for the home folder."""
+    path = str(name)
+    for base, sign in ((view.directory, ""), (view.home, "~/")):
+        if base and path.startswith(base.rstrip("/") + "/"):
+            return named(Raw(sign + path[len(base.rstrip("/")) + 1 :]))
+    return named(name)
 
 
 def _media(found: Shares) -> list[Row]:
@@ -234,18 +257,19 @@ def _settings(view: BudgetView) -> list[Row]:
     return [*out, _note("    " + words)]
 
 
-def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, width: int) -> list[Row]:
+def _rest(view: BudgetView, found: Shares, window: Known[int], base: int, width: int) -> list[Row]:
+    provider = value_of(window)
     if provider is None:
         none = Unavailable(Why.UNKNOWN, "nothing of it is counted")
         total = _pair("sum of what is known", none) if found.nothing else _figure("sum of what is known", found.sum, "estimated")
-        return [total, _pair("provider's figure", view.row.window)]
+        return [total, _pair("provider's figure", window)]
     if found.complete:
         off = 100 * (found.sum - provider) / provider if provider else 0.0
         difference = found.sum - provider
         words = f"{'+' if off >= 0 else '−'}{abs(off):.1f} %"
         return [
             _figure("Sum of the above", found.sum, f"≈ {view.counter}"),
-            _pair("Provider's figure", view.row.window),
+            _pair("Provider's figure", window),
             _figure(f"Off by {words}", difference, "", signed=True),
         ]
     rest = value_of(found.rest) or 0
@@ -267,7 +291,7 @@ def _rest(view: BudgetView, found: Shares, provider: int | None, base: int, widt
     return [
         hatched,
         _note(f"    {held}, and the error of {view.counter}" if held else f"    the error of {view.counter}"),
-        _pair("Provider's figure", view.row.window),
+        _pair("Provider's figure", window),
     ]
 
 

@@ -17,6 +17,9 @@ AXIS = 7
 AHEAD = 10
 """Turns of forecast that are drawn."""
 
+WIDEST = 3
+"""Cells of one turn at most: few turns are a few bars, not a wall."""
+
 
 class Chart:
     """The windows of a session, gathered once: drawing a chart of them again costs the same for ten turns or a hundred thousand.
@@ -61,7 +64,11 @@ def chart_lines(chart: Chart, width: int, height: int, selected: int | None = No
     columns = chart.columns(room - ahead)
     future = [min(top, (now or 0) + (value_of(rate) or 0) * i) for i in range(1, ahead + 1)]
     mark_row = rows - 1 - min(rows - 1, int(rows * threshold / top)) if threshold is not None and threshold <= top else None
-    chosen = None if selected is None else (selected - 1) * len(columns) // len(windows)
+    chosen = range(0)
+    if selected is not None and 0 < selected <= len(windows):
+        chosen = _columns_of(selected - 1, len(windows), len(columns))
+        # where turns share a column, the selected one shows itself
+        columns = [windows[selected - 1] if i in chosen else n for i, n in enumerate(columns)]
     for r in range(rows):
         floor = (rows - 1 - r) / rows * top
         cells: list[tuple[str, Tone]] = []
@@ -70,7 +77,7 @@ def chart_lines(chart: Chart, width: int, height: int, selected: int | None = No
             if part >= 1 / 16:
                 sign = RISING[max(0, min(8, round(part * 8)) - 1)]
                 if i < len(columns):
-                    cells.append((sign, Tone.FOCUS if i == chosen else Tone.CONVERSATION))
+                    cells.append((sign, Tone.FOCUS if i in chosen else Tone.CONVERSATION))
                 else:
                     cells.append((FORECAST if part >= 1 else sign, Tone.DIM))
             else:
@@ -91,6 +98,16 @@ def chart_lines(chart: Chart, width: int, height: int, selected: int | None = No
     return out
 
 
+def _columns_of(turn: int, turns: int, columns: int) -> range:
+    """Return the columns that a turn (from 0) is drawn in: all of its own, or the one that it shares."""
+    if columns >= turns:
+        wide = columns // turns
+        return range(turn * wide, (turn + 1) * wide)
+    # the last group that begins at or before it (see :func:`_columns`)
+    group = next(i for i in range((turn + 1) * columns // turns, -1, -1) if i < columns and i * turns // columns <= turn)
+    return range(group, group + 1)
+
+
 def _columns(windows: list[int | None], room: int) -> list[int | None]:
     """Return one value per column.
 
@@ -98,7 +115,7 @@ def _columns(windows: list[int | None], room: int) -> list[int | None]:
     """
     n = len(windows)
     if n <= room:
-        wide = max(1, min(6, room // n))
+        wide = max(1, min(WIDEST, room // n))
         return [w for w in windows for _ in range(wide)]
     out: list[int | None] = []
     for i in range(room):

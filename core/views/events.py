@@ -9,6 +9,7 @@ from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Re
 from ctx_inspect.core.text.show import own, terminal
 from ctx_inspect.core.timeline import LINES, TurnRow
 from ctx_inspect.core.views.figures import change, counted, reason, tokens
+from ctx_inspect.core.views.glyphs import LAST_BRANCH
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Span, Tone
 
@@ -53,6 +54,13 @@ def event_words(mark: Mark) -> Shown:
             return _to("agent", mark.detail)
         case MarkKind.LABEL:
             return _to("label", mark.detail)
+
+
+def _brief(mark: Mark) -> Shown:
+    """Return an event in very few words: a model without its provider."""
+    if mark.kind is MarkKind.MODEL and mark.detail:
+        return Shown("→ " + named(Raw(mark.detail.partition("/")[2] or mark.detail), NAME_LIMIT))
+    return event_words(mark)
 
 
 def _of(mark: Mark, what: str, noun: str) -> str:
@@ -121,8 +129,68 @@ def tool_words(names: Sequence[Raw], most: int = 4) -> Shown:
     return Shown(", ".join(words))
 
 
-def what(row: TurnRow) -> tuple[Span, ...]:
-    """Return what happened in a turn: its events, failures and subagents, else the tools it called."""
+def not_called(request: Request) -> Shown:
+    """Return what a row is that no model was called for: a person's own shell command, or the start of a subtask."""
+    return own("subtask") if request.children or Raw("task") in request.tools else own("shell command")
+
+
+RUNNING, UNFINISHED = own("running"), own("end not recorded")
+WAITING, NO_RESPONSE = own("waiting for the first response"), own("no response recorded")
+
+
+def unfinished(request: Request) -> bool:
+    """Tell whether a model call has no end yet."""
+    return request.call and request.finish is None and request.done is None and request.error is None
+
+
+def state(row: TurnRow, *, newest: bool, live: bool) -> Shown | None:
+    """Return what a turn is doing, or that its end was never recorded; ``None`` where it has ended.
+
+    Args:
+        row: The turn.
+        newest: No turn follows.
+        live: The session lives.
+    """
+    rows = row.turn.requests
+    if not rows:
+        return WAITING if newest and live else NO_RESPONSE
+    if unfinished(rows[-1]):
+        return RUNNING if newest and live else UNFINISHED
+    return None
+
+
+def why_no_window(row: TurnRow, *, newest: bool, live: bool) -> Shown:
+    """Return why a turn has no figure, in words."""
+    return state(row, newest=newest, live=live) or reason(row.window)
+
+
+def flag(row: TurnRow) -> Span:
+    """Return one sign for what matters most of what happened in a turn, where there is no room for words."""
+    if any(error_words(r) is not None for r in row.turn.requests):
+        return Span(own("!"), Tone.WARN)
+    if any(m.kind not in LINES for m in row.events):
+        return Span(own("→"), Tone.TEXT)
+    if any(r.children for r in row.turn.requests):
+        return Span(LAST_BRANCH, Tone.TEXT)
+    return Span(own(" "))
+
+
+def step_flag(request: Request) -> Span:
+    """Return the sign of a step; see :func:`flag`."""
+    if error_words(request) is not None:
+        return Span(own("!"), Tone.WARN)
+    return Span(LAST_BRANCH if request.children else own(" "), Tone.TEXT)
+
+
+def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool = False) -> tuple[Span, ...]:
+    """Return what happened in a turn: its events, failures and subagents, else the tools it called.
+
+    Args:
+        row: The turn.
+        newest: No turn follows.
+        live: The session lives.
+        short: There is little room: what can be told in fewer words is.
+    """
     out: list[Span] = []
 
     def say(words: Shown, tone: Tone = Tone.TEXT) -> None:
@@ -130,21 +198,27 @@ def what(row: TurnRow) -> tuple[Span, ...]:
             out.append(Span(own(" · "), Tone.DIM))
         out.append(Span(words, tone))
 
-    for mark in row.events:
-        if mark.kind not in LINES:  # those have a line of their own
-            say(event_words(mark))
+    if row.turn.inherited:
+        say(own("copied"), Tone.DIM)
+    # those of LINES have a line of their own
+    for words, times in Counter((_brief if short else event_words)(m) for m in row.events if m.kind not in LINES).items():
+        say(words if times == 1 else Shown(f"{words} ×{times}"))
     failures = [w for r in row.turn.requests if (w := error_words(r)) is not None]
     if failures:
         say(failures[-1] if len(failures) == 1 else Shown(f"{failures[-1]} ({len(failures)} failed)"), Tone.WARN)
     children = sum(len(r.children) for r in row.turn.requests)
     if children:
         say(counted(children, "subagent"))
-    if any(not r.call for r in row.turn.requests):
-        say(counted(sum(not r.call for r in row.turn.requests), "row without a model call", "rows without a model call"), Tone.DIM)
+    uncalled = Counter(not_called(r) for r in row.turn.requests if not r.call)
+    for words, times in uncalled.items():
+        say(words if times == 1 else Shown(f"{words} ×{times}"), Tone.DIM)
     tools = [name for r in row.turn.requests for name in r.tools]
     if tools:
         say(tool_words(tools), Tone.DIM)
-    if isinstance(row.window, Unavailable):
+    doing = state(row, newest=newest, live=live)
+    if doing is not None:
+        say(doing, Tone.TEXT if doing in (WAITING, RUNNING) else Tone.DIM)
+    elif isinstance(row.window, Unavailable) and not uncalled:
         say(reason(row.window), Tone.DIM)
     return tuple(out)
 

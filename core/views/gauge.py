@@ -70,8 +70,7 @@ def gauge_lines(gauge: Gauge, width: int, lines: int) -> list[Line]:
 def _figures(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
     now, limit = gauge.timeline.current, gauge.timeline.limit
     spans = [pad(1)]
-    if wide:
-        spans.append(Span(own("Window "), Tone.DIM))
+    spans.append(Span(own("Window now " if wide else "now "), Tone.DIM))
     spans.append(known(now, strong=True))
     if isinstance(limit, Unavailable):
         spans.append(Span(own("/? " if narrow else " · limit unknown "), Tone.DIM))

@@ -44,6 +44,7 @@ class Rail(StrEnum):
 
 
 RAIL_WORDS: Mapping[str, str] = {"full": "in context", "trimmed": "trimmed", "dropped": "dropped", "compacted": "compacted away"}
+RAIL_SHORT: Mapping[str, str] = {"full": "in", "trimmed": "cut", "dropped": "out", "compacted": "folded"}
 RAILS: Mapping[str, Rail] = {"full": Rail.FULL, "trimmed": Rail.TRIMMED, "dropped": Rail.DROPPED, "compacted": Rail.COMPACTED}
 
 LETTERS: Mapping[Category, str] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 from ctx_inspect.core.choose import project_key
@@ -17,6 +18,9 @@ from msgspec import Struct
 
 TITLE_LIMIT = 200
 UNTITLED = own("(no title)")
+
+ID_TAIL = 6
+"""Characters of an id that tell sessions of one title apart: ids begin with their time, which forks share."""
 
 
 class SessionKey(Struct, frozen=True):
@@ -47,7 +51,7 @@ class SessionsView(Struct, frozen=True):
 
 def title_of(info: SessionInfo) -> Shown:
     """Return a session's title, made harmless; a session without one is named by its agent or start."""
-    if info.title:
+    if info.title and info.title.strip():
         return named(info.title, TITLE_LIMIT)
     return named(info.agent, 40) if info.agent else UNTITLED
 
@@ -95,11 +99,13 @@ def sessions_sheet(view: SessionsView) -> Sheet:
         if rows:
             rows.append(Row(kind=RowKind.BLANK))
         members = groups[project]
+        titles = Counter(title_of(s) for s in members)
+        twins = frozenset(t for t, times in titles.items() if times > 1)
         harnesses = sorted({s.harness for s in members})
         heading = (Span(project_name(members[0]), strong=True), Span(Shown(" " + " ".join(harnesses)), Tone.DIM))
         rows.append(Row((Cell(heading), Cell()), RowKind.HEAD))
         for info in members:
-            _add(rows, info, children, view, by_key, "")
+            _add(rows, info, children, view, by_key, "", twins)
     if not rows:
         rows.append(Row((Cell((Span(own("no session matches" if words else "no sessions"), Tone.DIM),)),), RowKind.NOTE))
     return Sheet((Column(NOTHING, 0), Column(NOTHING, 3, right=True)), tuple(rows))
@@ -127,12 +133,15 @@ def _add(
     view: SessionsView,
     by_key: dict[str, SessionInfo],
     stem: str,
+    twins: frozenset[Shown],
 ) -> None:
     sign = Span(LIVE, Tone.ADDED) if info.live else Span(GONE, Tone.DIM) if info.key in view.gone else Span(own(" "))
     spans: list[Span] = [Span(own(" ")), sign, Span(own(" "))]
     if stem:
         spans.append(Span(Shown(stem + " "), Tone.DIM))
     spans.append(Span(title_of(info), Tone.DIM if info.helper else Tone.TEXT, strong=info.key == view.current))
+    if title_of(info) in twins:
+        spans.append(Span(Shown("  …" + named(Raw(info.id[-ID_TAIL:]))), Tone.DIM))
     if info.parent is not None:
         spans.append(Span(own("  sub"), Tone.DIM))
     if info.helper is not None:
@@ -147,4 +156,4 @@ def _add(
     under = children.get(info.key, [])
     deeper = stem.replace(BRANCH, "│").replace(LAST_BRANCH, " ")
     for i, child in enumerate(under):
-        _add(rows, child, children, view, by_key, deeper + (LAST_BRANCH if i == len(under) - 1 else BRANCH))
+        _add(rows, child, children, view, by_key, deeper + (LAST_BRANCH if i == len(under) - 1 else BRANCH), twins)

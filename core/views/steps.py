@@ -6,7 +6,7 @@ from ctx_inspect.core.model import Known, Raw, Request, Shown, Unavailable, Usag
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import TurnRow
-from ctx_inspect.core.views.events import attempts_words, error_words, tool_words
+from ctx_inspect.core.views.events import RUNNING, UNFINISHED, attempts_words, error_words, not_called, state, tool_words, unfinished
 from ctx_inspect.core.views.figures import counted, tokens
 from ctx_inspect.core.views.glyphs import EMPTY, NONE
 from ctx_inspect.core.views.names import named
@@ -16,12 +16,14 @@ from ctx_inspect.core.views.timeline import StepKey, rows_of_turn
 _FINISH = {"tool_calls": "tools", "length": "cut: length"}
 
 
-def steps_sheet(row: TurnRow, other: tuple[Request, ...] = ()) -> Sheet:
+def steps_sheet(row: TurnRow, other: tuple[Request, ...] = (), *, newest: bool = False, live: bool = False) -> Sheet:
     """Return the steps of a turn, with title, summary and compaction requests beside them.
 
     Args:
         row: The turn.
         other: Its requests that are no step.
+        newest: No turn follows.
+        live: The session lives: what is not finished runs.
     """
     columns = (
         Column(own("  st"), 4, right=True),
@@ -34,14 +36,15 @@ def steps_sheet(row: TurnRow, other: tuple[Request, ...] = ()) -> Sheet:
         Column(own("sent"), 4, right=True, leaves=1),
         Column(own("end · tools · model"), 0),
     )
-    rows = [_row(row, r) for r in rows_of_turn(row, other)]
+    rows = [_row(row, r, live) for r in rows_of_turn(row, other)]
     if not rows:
-        rows = [Row((Cell((Span(own("  no request belongs to this turn"), Tone.DIM),)),), RowKind.NOTE)]
+        words = state(row, newest=newest, live=live) or own("no request belongs to this turn")
+        rows = [Row((Cell((Span(Shown("  " + words), Tone.DIM),)),), RowKind.NOTE)]
     rows += _notes(row)
     return Sheet(columns, tuple(rows))
 
 
-def _row(row: TurnRow, r: Request) -> Row:
+def _row(row: TurnRow, r: Request, live: bool) -> Row:
     tone = Tone.TEXT if r.call and r.purpose.value == "primary" else Tone.DIM
     number = Shown("  " + str(r.step)) if r.step is not None else EMPTY
     window, cached, written, out = _usage(r.usage, tone)
@@ -55,7 +58,7 @@ def _row(row: TurnRow, r: Request) -> Row:
             Cell((out,)),
             Cell((Span(took(r), Tone.DIM),)),
             Cell((Span(attempts_words(r), Tone.DIM),)),
-            Cell(_end(r)),
+            Cell(_end(r, live)),
         ),
         key=StepKey(row.turn.n, r.id),
     )
@@ -86,7 +89,7 @@ def took(r: Request) -> Shown:
     return Shown(f"{int(seconds // 60)}m{int(seconds % 60):02d}s")
 
 
-def _end(r: Request) -> tuple[Span, ...]:
+def _end(r: Request, live: bool) -> tuple[Span, ...]:
     out: list[Span] = []
 
     def say(text: Shown, tone: Tone = Tone.TEXT, italic: bool = False) -> None:
@@ -97,7 +100,7 @@ def _end(r: Request) -> tuple[Span, ...]:
     if r.purpose.value != "primary":
         say(Shown(f"{r.purpose.value} request, no step"), Tone.DIM, True)
     elif not r.call:
-        say(own("no model call"), Tone.DIM, True)
+        say(not_called(r), Tone.DIM, True)
     failed = error_words(r)
     if failed is not None:
         say(failed, Tone.WARN)
@@ -107,7 +110,7 @@ def _end(r: Request) -> tuple[Span, ...]:
             Tone.DIM,
         )
     elif r.call:
-        say(own("running" if r.done is None else "end not recorded"), Tone.DIM)
+        say(RUNNING if live and unfinished(r) else UNFINISHED, Tone.DIM)
     if r.tools:
         say(tool_words(r.tools, 6))
     if r.children:

@@ -14,10 +14,22 @@ from ctx_inspect.core.model import Estimated, Known, Request, Shown, Unavailable
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import own
 from ctx_inspect.core.timeline import EventRow, Timeline, TurnRow
-from ctx_inspect.core.views.events import error_words, event_spans, event_tone, tool_words, what
+from ctx_inspect.core.views.events import (
+    RUNNING,
+    UNFINISHED,
+    error_words,
+    event_spans,
+    event_tone,
+    flag,
+    not_called,
+    step_flag,
+    tool_words,
+    unfinished,
+    what,
+)
 from ctx_inspect.core.views.figures import counted, delta_span, known, share, tokens
-from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_WORDS, RAILS, Rail, meter
-from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
+from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_SHORT, RAIL_WORDS, RAILS, Rail, meter
+from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit, line_width
 from ctx_inspect.core.views.partial import NUMBER
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
 from msgspec import Struct
@@ -30,6 +42,12 @@ LINES_KEPT = 500
 
 WIDE = 70
 """From this width on the bar has ten cells."""
+
+WHAT, WHAT_LEAST = 8, 11
+"""Index of the column of what happened, and the cells below which it leaves: a sign for what matters most stands instead."""
+
+TIGHT = 64
+"""Below this width numbers stand closer."""
 
 
 TIERS = ("full", "compacted")
@@ -73,6 +91,7 @@ class TimelineView:
     Attributes:
         timeline: The rows.
         opened: Numbers of the turns whose steps are shown.
+        live: The session lives.
     """
 
     def __init__(
@@ -81,6 +100,7 @@ class TimelineView:
         opened: frozenset[int] = frozenset(),
         other: Mapping[int, tuple[Request, ...]] | None = None,
         places: list[int] | None = None,
+        live: bool = False,
     ) -> None:
         """Index the rows.
 
@@ -89,8 +109,9 @@ class TimelineView:
             opened: Numbers of opened turns.
             other: Requests that are no step, by turn.
             places: The index of an earlier view of the same timeline, so that opening a turn costs nothing.
+            live: The session lives: what is not finished runs.
         """
-        self.timeline, self.other = timeline, other or {}
+        self.timeline, self.other, self.live = timeline, other or {}, live
         self.opened = frozenset(n for n in opened if 0 < n <= len(timeline.turns))
         self.places = [i for i, row in enumerate(timeline.rows) if isinstance(row, TurnRow)] if places is None else places
         self._starts: list[int] = []
@@ -112,7 +133,7 @@ class TimelineView:
 
     def toggle(self, n: int, on: bool) -> TimelineView:
         """Return the view with a turn opened or closed."""
-        return TimelineView(self.timeline, self.opened | {n} if on else self.opened - {n}, self.other, self.places)
+        return TimelineView(self.timeline, self.opened | {n} if on else self.opened - {n}, self.other, self.places, self.live)
 
     def under(self, n: int) -> int:
         """Return how many lines an opened turn has under it."""
@@ -195,6 +216,7 @@ class TimelineLines:
         self.view, self.width = view, width
         self._made: dict[int, Line] = {}
         self.bar = 10 if width >= WIDE else 7
+        loose = width >= TIGHT
         number = max(4, len(str(len(view.timeline.turns))))
         based = not isinstance(view.timeline.limit, Unavailable)
         self.columns = (
@@ -203,12 +225,16 @@ class TimelineLines:
             Column(own("time"), view.time_width + 1, right=True, leaves=4),
             Column(own(" window" if based else " of max"), self.bar + 1, leaves=5),
             Column(NOTHING, 4, right=True),
-            Column(own("tokens"), 8, right=True, leaves=3),
-            Column(own("Δ"), 8, right=True, leaves=6),
-            Column(own("st"), 3, right=True, leaves=2),
+            Column(own("tokens"), 8 if loose else 7, right=True, leaves=3),
+            Column(own("Δ"), 8 if loose else 7, right=True, leaves=6),
+            Column(own("st"), 3 if loose else 2, right=True, leaves=2),
             Column(own(" what"), 0, leaves=1),
+            Column(NOTHING, 1),
         )
-        self.chosen = choose(self.columns, width, gap=1)
+        self.chosen = choose(self.columns[:-1], width, gap=1, least=WHAT_LEAST)
+        if all(i != WHAT for i, _ in self.chosen):
+            # a sign at the end says that something happened; the detail says what
+            self.chosen = [(i if i < WHAT else i + 1, wide) for i, wide in choose((*self.columns[:WHAT], self.columns[-1]), width, gap=1)]
         slack = width - sum(wide for _, wide in self.chosen) - len(self.chosen) + 1
         if slack > 0 and any(i == BAR for i, _ in self.chosen):
             # what the columns that left do not use makes the bar longer
@@ -263,7 +289,10 @@ class TimelineLines:
             Cell((known(row.window, tokens, tone),)),
             Cell((delta_span(row.delta) if turn.n > 1 or self.view.timeline.partial else Span(NOTHING),)),
             Cell((Span(Shown(str(row.steps)), Tone.DIM),)),
-            Cell((Span(own(" ")), *((Span(own("copied · "), Tone.DIM),) if turn.inherited else ()), *what(row))),
+            Cell(
+                (Span(own(" ")), *what(row, newest=turn.n == len(self.view.timeline.turns), live=self.view.live, short=self.width < TIGHT))
+            ),
+            Cell((flag(row),)),
         ]
 
     def _step(self, row: TurnRow, request: Request, last: bool) -> list[Cell]:
@@ -278,7 +307,8 @@ class TimelineLines:
             Cell((known(window, tokens, Tone.DIM),)),
             Cell(),
             Cell(),
-            Cell((Span(own(" ")), *step_words(request))),
+            Cell((Span(own(" ")), *step_words(request, live=self.view.live))),
+            Cell((step_flag(request),)),
         ]
 
     def _meter(self, window: Known[int], limit: Known[Limit], tone: Tone = Tone.CONVERSATION) -> tuple[Span, ...]:
@@ -306,28 +336,38 @@ def rail_span(tier: Known[str]) -> Span:
     return Span(Shown(rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM)
 
 
-def rail_legend() -> Line:
-    """Return what the rail's signs mean: those that can occur."""
-    out: list[Span] = []
-    for name in TIERS:
-        rail = RAILS[name]
-        out.append(Span(Shown(("  " if out else " ") + rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
-        out.append(Span(Shown(" " + RAIL_WORDS[name]), Tone.DIM))
-    return tuple(out)
+def rail_legend(width: int) -> Line:
+    """Return what the rail's signs mean: those that can occur, in as many words as there is room for."""
+    line: Line = ()
+    for words in (RAIL_WORDS, RAIL_SHORT):
+        out: list[Span] = []
+        for name in TIERS:
+            rail = RAILS[name]
+            out.append(Span(Shown(("  " if out else " ") + rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
+            out.append(Span(Shown(" " + words[name]), Tone.DIM))
+        line = tuple(out)
+        if line_width(line) <= width:
+            return line
+    return line
 
 
-def step_words(request: Request) -> tuple[Span, ...]:
-    """Return what a step did: its purpose where it is no step, its failure, the tools it called."""
+def step_words(request: Request, live: bool = False) -> tuple[Span, ...]:
+    """Return what a step did: its purpose where it is no step, its failure, the tools it called.
+
+    Args:
+        request: The step.
+        live: The session lives: what is not finished runs.
+    """
     out: list[Span] = []
     if request.purpose.value != "primary":
         out.append(Span(Shown(f"{request.purpose.value} request"), Tone.DIM, italic=True))
     elif not request.call:
-        out.append(Span(own("no model call"), Tone.DIM, italic=True))
+        out.append(Span(not_called(request), Tone.DIM, italic=True))
     failed = error_words(request)
     if failed is not None:
         out.append(Span(failed, Tone.WARN))
-    elif request.finish is None and request.call and request.done is None:
-        out.append(Span(own("running"), Tone.DIM))
+    elif unfinished(request):
+        out.append(Span(RUNNING if live else UNFINISHED, Tone.DIM))
     if request.tools:
         out.append(Span(tool_words(request.tools), Tone.DIM))
     if request.children:

@@ -48,7 +48,7 @@ MODEL = Model(Raw("anthropic"), Raw("claude-big"))
 
 FULL = {c: Coverage("estimated", how="rebuilt from the store", all=True) for c in Category}
 PARTLY = {
-    **{c: Coverage("unavailable", why=Why.NOT_RECORDED, note=f"OpenCode 1.x does not store {c.value}") for c in Category},
+    **{c: Coverage("unavailable", why=Why.NOT_RECORDED, note=f"OpenCode 1.x stores no {c.value}") for c in Category},
     Category.CONVERSATION: Coverage("estimated", how="rebuilt from the store: opencode rules", all=True),
 }
 

@@ -35,15 +35,15 @@ COPIED = "rows older than the session: OpenCode records no fork"
 
 
 def _missing(what: str) -> Coverage:
-    return Coverage("unavailable", why=Why.NOT_RECORDED, note=WORDS + what)
+    return Coverage("unavailable", why=Why.NOT_RECORDED, note="OpenCode 1.x stores no " + what)
 
 
 COVERAGE = {
     Category.INSTRUCTIONS: _missing("instruction files"),
-    Category.SKILLS: _missing("the list of skills"),
+    Category.SKILLS: _missing("list of skills"),
     Category.TOOLS: _missing("tool schemas"),
     Category.SETTINGS: Coverage("confirmed", note="model, provider and agent; " + WORDS + "generation settings"),
-    Category.SYSTEM: _missing("the system prompt"),
+    Category.SYSTEM: _missing("system prompt"),
     Category.CONVERSATION: Coverage("estimated", how=RULES, all=True),
 }
 

@@ -30,7 +30,7 @@ def test_every_line_is_as_wide_as_the_screen(width: int, limit: int | None, cove
 
 def test_figures_threshold_and_turns_left() -> None:
     first = text_of(gauge_lines(gauge(), 120, 2)[0])
-    assert first.startswith(" 41.3k of 200k · 21 % ▇")
+    assert first.startswith(" now 41.3k of 200k · 21 % ▇")
     assert "┃" in first
     assert "compacts at ≈168k" in first
     assert "≈ 70 turns" in first
@@ -38,7 +38,7 @@ def test_figures_threshold_and_turns_left() -> None:
 
 def test_narrow() -> None:
     first = text_of(gauge_lines(gauge(), 80, 1)[0])
-    assert first.startswith(" 41.3k/200k 21 % ▇")
+    assert first.startswith(" now 41.3k/200k 21 % ▇")
     assert "turns left" in first
 
 
@@ -103,7 +103,7 @@ def test_after_a_compaction_the_window_is_unknown_and_says_why() -> None:
         line.model,
     )
     first = text_of(gauge_lines(Gauge(unknown), 120, 2)[0])
-    assert first.startswith(" — of 200k")
+    assert first.startswith(" now — of 200k")
     assert "unknown until the next response" in first
     assert "%" not in first
     assert smallest(Gauge(unknown)) == "—/200k"

@@ -8,8 +8,11 @@ from ctx_inspect.core.budget import Sent, request_window
 from ctx_inspect.core.choose import pick
 from ctx_inspect.core.model import (
     Category,
+    Chain,
     Confirmed,
+    Context,
     Estimated,
+    Item,
     Ledger,
     LimitClaim,
     Mark,
@@ -27,6 +30,7 @@ from ctx_inspect.core.model import (
     Window,
     Witness,
     replace,
+    value_of,
 )
 from ctx_inspect.core.model.limits import RANK_HARNESS
 from ctx_inspect.core.shares import shares
@@ -39,11 +43,12 @@ from ctx_inspect.core.views.events import event_spans
 from ctx_inspect.core.views.header import Header, Loading, header_line
 from ctx_inspect.core.views.layout import lay, plain, text_of
 from ctx_inspect.core.views.sessions import SessionKey, SessionsView, sessions_sheet
+from ctx_inspect.core.views.sheet import Tone
 from ctx_inspect.core.views.steps import steps_sheet, took
 from ctx_inspect.core.views.text import TEXT_LIMIT, found, pieces_of, text_sheet
 from ctx_inspect.core.views.timeline import TimelineView
 
-from tests.app.fakes import MODEL, START, FakeSource, info, ledger, sample
+from tests.app.fakes import FULL, MODEL, START, FakeSource, info, ledger, sample
 
 
 def shot(covered: bool = True, limit: int | None = 200_000) -> Snapshot:
@@ -85,11 +90,11 @@ def test_budget_names_items_and_sums_against_the_provider() -> None:
 def test_budget_says_why_a_category_is_unavailable_on_its_own_line() -> None:
     lines = plain(budget_sheet(budget(shot(covered=False))), 100)
     line = next(line for line in lines if line.lstrip("▇ ").startswith("Tools"))
-    assert line.split("—")[1].strip() == "OpenCode 1.x does not store tools"
+    assert line.split("—")[1].strip() == "OpenCode 1.x stores no tools"
     narrow = plain(budget_sheet(budget(shot(covered=False)), 40), 40)
     at = next(i for i, line in enumerate(narrow) if line.lstrip("▇ ").startswith("Tools"))
     assert narrow[at].endswith("—")
-    assert narrow[at + 1].strip() == "OpenCode 1.x does not store tools"
+    assert narrow[at + 1].strip() == "OpenCode 1.x stores no tools"
     assert any("Not attributable" in line for line in lines)
     assert not any("Tools" in line and "≈0" in line for line in lines)
 
@@ -157,7 +162,7 @@ def test_rows_without_a_model_call_have_no_step_number() -> None:
     turn = Turn(1, "u", ("u",), START, (Request("sh", START, call=False, tools=(Raw("bash"),)), Request("r", START + 5, step=1)))
     made = Ledger(info("opencode:x", "x"), turns=(turn,))
     lines = plain(steps_sheet(compose(FakeSource([made]), made).timeline.turns[0]), 110)
-    row = next(line for line in lines if "no model call" in line)
+    row = next(line for line in lines if "shell command" in line)
     assert row.strip().startswith("·")
 
 
@@ -401,3 +406,57 @@ def test_a_step_is_measured_by_the_limit_of_its_own_model() -> None:
 def limited(tokens: int) -> Window:
     claim = LimitClaim(Confirmed(tokens, Witness.CONFIG), "context", "opencode.json", RANK_HARNESS)
     return Window((claim,), Unavailable(Why.UNKNOWN, "no rule"))
+
+
+def bars(turns: int, selected: int, width: int = 66) -> list[str]:
+    """Return the chart's rows as the tones of its bars: ``F`` selected, ``c`` others."""
+    made = ledger("pi:a", "x", turns)
+    rows = chart_lines(compose(FakeSource([made]), made).chart, width, 13, selected)[1:-1]
+    return ["".join(("F" if s.tone is Tone.FOCUS else "c" if s.tone is Tone.CONVERSATION else " ") * len(s.text) for s in r) for r in rows]
+
+
+@pytest.mark.parametrize(("turns", "selected"), [(1, 1), (5, 1), (5, 5), (15, 7), (47, 47), (47, 1), (300, 150)])
+def test_the_whole_bar_of_the_selected_turn_is_marked(turns: int, selected: int) -> None:
+    foot = bars(turns, selected)[-1].strip()
+    marked = foot.count("F")
+    assert "F" * marked in foot
+    wide = len(foot) // turns if turns <= len(foot) else 1
+    assert marked == wide
+
+
+def test_one_turn_is_no_wall() -> None:
+    assert len(bars(1, 1)[-1].strip()) == 3
+
+
+def test_the_selected_turn_shows_its_own_height_where_turns_share_a_column() -> None:
+    made = ledger("pi:a", "x", 300)
+    high = [sum("F" in row for row in bars(300, n)) for n in (299, 300)]
+    windows = [t.window for t in compose(FakeSource([made]), made).timeline.turns[-2:]]
+    assert (high[0] > high[1]) == (value_of(windows[0]) > value_of(windows[1]))  # type: ignore[operator]
+    assert high[0] != high[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/home/ann/my-app/docs/AGENTS.md", "docs/AGENTS.md"),
+        ("/home/ann/.pi/agent/AGENTS.md", "~/.pi/agent/AGENTS.md"),
+        ("/home/anna/AGENTS.md", "/home/anna/AGENTS.md"),
+        ("/etc/AGENTS.md", "/etc/AGENTS.md"),
+        ("AGENTS.md", "AGENTS.md"),
+    ],
+)
+def test_paths_are_shown_from_the_sessions_directory_or_home(path: str, shown: str) -> None:
+    item = Item(Category.INSTRUCTIONS, Raw(path), "a", size=700)
+    snapshot = shot()
+    context = Context((item,), Chain(None, 0, ()), FULL)
+    made = replace(budget(snapshot), context=context, directory=Raw("/home/ann/my-app"), home="/home/ann")
+    assert any(line.split("≈")[0].strip() == shown for line in plain(budget_sheet(made), 100))
+
+
+def test_sessions_of_one_title_are_told_apart() -> None:
+    same = (info("pi:0190aaaa-1111", "Fix it"), info("pi:0190aaaa-2222", "Fix it"), info("pi:0190aaaa-3333", "Other"))
+    lines = plain(sessions_sheet(SessionsView(same, START)), 40)
+    assert any("Fix it  …a-1111" in line for line in lines)
+    assert any("Fix it  …a-2222" in line for line in lines)
+    assert not any("3333" in line for line in lines)

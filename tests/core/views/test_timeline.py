@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from ctx_inspect.core.model import (
@@ -30,7 +31,7 @@ from tests.app.fakes import FakeSource, info, ledger
 
 
 def view(made: Ledger, limit: int | None = 200_000, opened: frozenset[int] = frozenset()) -> TimelineView:
-    return TimelineView(timeline(made, FakeSource([], limit).window), opened, made.other)
+    return TimelineView(timeline(made, FakeSource([], limit).window), opened, made.other, live=made.info.live)
 
 
 @pytest.fixture
@@ -146,7 +147,9 @@ def test_copied_turns_say_so() -> None:
 def test_rails() -> None:
     assert [rail_span(Estimated(t, "h")).text for t in ("full", "trimmed", "dropped", "compacted")] == ["█", "▒", "░", "┊"]
     assert rail_span(Unavailable(Why.NOT_RECORDED, "x")).text == "?"
-    assert text_of(rail_legend()) == " █ in context  ┊ compacted away"
+    assert text_of(rail_legend(40)) == " █ in context  ┊ compacted away"
+    assert text_of(rail_legend(31)) == " █ in context  ┊ compacted away"
+    assert text_of(rail_legend(19)) == " █ in  ┊ folded"
 
 
 def test_hostile_names_are_made_visible() -> None:
@@ -195,23 +198,86 @@ def test_numbers_of_many_digits_fit() -> None:
     assert shown.key(99_999) == TurnKey(100_000)
 
 
-def test_times_of_a_fall_back_hour_have_room_for_their_offset(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time
-
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    try:
-        start = 1_793_509_200_000  # 2026-11-01 05:00 UTC: 01:00 in New York, an hour before the clock goes back
-        turns = tuple(Turn(n, f"u{n}", (f"u{n}",), start + n * 1_800_000) for n in range(1, 5))
-        shown = view(Ledger(info("pi:x", "x"), turns=turns))
-        texts = lines(shown, 84)
-        assert any("01:30 -04:00" in t for t in texts)
-        assert any("01:30 -05:00" in t for t in texts)
-    finally:
-        monkeypatch.delenv("TZ")
-        time.tzset()
+def test_times_of_a_fall_back_hour_have_room_for_their_offset(zone: Callable[[str], None]) -> None:
+    zone("America/New_York")
+    start = 1_793_509_200_000  # 2026-11-01 05:00 UTC: 01:00 in New York, an hour before the clock goes back
+    turns = tuple(Turn(n, f"u{n}", (f"u{n}",), start + n * 1_800_000) for n in range(1, 5))
+    shown = view(Ledger(info("pi:x", "x"), turns=turns))
+    texts = lines(shown, 84)
+    assert any("01:30 -04:00" in t for t in texts)
+    assert any("01:30 -05:00" in t for t in texts)
 
 
 def test_rows_are_turns_and_events(main: TimelineView) -> None:
     kinds = {type(main.at(i)) for i in range(len(main))}
     assert kinds == {TurnRow, EventRow}
+
+
+def eventful() -> Ledger:
+    """Return a session in which each turn has something that a person must see."""
+
+    def row(n: int, **more: object) -> Request:
+        return Request(f"r{n}", n, step=1, usage=Confirmed(Usage(1000 + n, 5, None, 0, 0), Witness.PROVIDER), done=n, finish="stop", **more)  # type: ignore[arg-type]
+
+    rows = (
+        (row(1, error="aborted"),),
+        (row(2, error="server"),),
+        (row(3),),
+        (row(4, children=("opencode:child",), tools=(Raw("task"),)),),
+        (Request("r5", 5, step=1, done=5, finish="stop"),),
+        (Request("r6", 6, call=False, tools=(Raw("bash"),)),),
+        (row(7, tools=(Raw("bash"),)),),
+    )
+    turns = tuple(Turn(n, f"u{n}", (f"u{n}",), n, requests) for n, requests in enumerate(rows, start=1))
+    marks = (
+        Mark(MarkKind.MODEL, 2, turn=3, detail=Raw("acme/fast")),
+        Mark(MarkKind.EDIT, 7, turn=7),
+        Mark(MarkKind.EDIT, 7, turn=7),
+    )
+    return Ledger(info("opencode:x", "x"), turns=turns, marks=marks)
+
+
+@pytest.mark.parametrize("width", [59, 60, 70, 84, 120])
+def test_what_happened_is_seen_in_words(width: int) -> None:
+    texts = lines(view(eventful()), width)
+    for text, words in zip(texts, ("aborted", "server e", "→", "1 subag", "no usage", "shell comm", "context ed"), strict=True):
+        assert words in text, text
+    assert ("→ fast" in texts[2]) if width < 64 else ("model → acme/f" in texts[2])
+
+
+@pytest.mark.parametrize("width", [24, 34, 40, 50, 58])
+def test_where_words_have_no_room_a_sign_is_seen(width: int) -> None:
+    texts = lines(view(eventful()), width)
+    ends = [t.rstrip()[-1] for t in texts]
+    assert [end if end in "!→└" else "" for end in ends] == ["!", "!", "→", "└", "", "", "→"]
+    assert text_of(view(eventful()).sized(width).head() or ()).strip().endswith(("st", "Δ", "tokens", "window", "time", "turn"))
+
+
+def test_what_repeats_is_counted() -> None:
+    assert "context edited ×2 · bash" in lines(view(eventful()), 120)[6]
+
+
+@pytest.mark.parametrize(
+    ("requests", "live", "words"),
+    [
+        ((), True, "waiting for the first response"),
+        ((), False, "no response recorded"),
+        ((Request("r", 5, step=1),), True, "running"),
+        ((Request("r", 5, step=1),), False, "end not recorded"),
+        ((Request("r", 5, step=1, done=6, finish="stop"),), True, "no usage was reported for this row"),
+        ((Request("r", 5, call=False, tools=(Raw("bash"),)),), True, "shell command"),
+        ((Request("r", 5, call=False, tools=(Raw("task"),)),), True, "subtask"),
+    ],
+)
+def test_a_turn_without_a_figure_says_what_it_is_doing(requests: tuple[Request, ...], live: bool, words: str) -> None:
+    made = Ledger(info("pi:x", "x", live=live), turns=(Turn(1, "u", ("u",), 5, requests),))
+    text = lines(view(made), 120)[0]
+    assert text.rstrip().endswith(" " + words) or f" {words} · " in text
+    assert "no model was called" not in text
+
+
+def test_a_turn_that_others_followed_waits_for_nothing() -> None:
+    turns = (Turn(1, "u", ("u",), 5), Turn(2, "v", ("v",), 6))
+    texts = lines(view(Ledger(info("pi:x", "x", live=True), turns=turns)), 120)
+    assert "no response recorded" in texts[0]
+    assert "waiting for the first response" in texts[1]
