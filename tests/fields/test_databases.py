@@ -17,6 +17,7 @@ from tests.builders.opencode_parts import Usage, tool
 from tests.builders.opencode_schema import MIGRATIONS
 from tests.builders.pi import PiStore
 from tests.command import Call as Cli
+from tests.core.sources.opencode.test_places import json_session
 from tests.fields.claims import codes, holds, sessions, texts, turns
 
 
@@ -261,6 +262,40 @@ def test_a_session_of_the_second_generation_alone_is_listed_and_named(cli: Cli, 
         assert "schema_newer" in codes(answer)
 
     holds(claim, sessions(cli, written("v2", False)), sessions(cli, written("v1", True)))
+
+
+@pytest.mark.field(17)
+def test_json_files_that_were_partly_moved_into_the_database(cli: Cli, tmp_path: Path) -> None:
+    data = Path(os.environ["XDG_DATA_HOME"]) / "opencode"
+    with OpenCodeDB(data / "opencode.db") as db:
+        s = db.session("moved")
+        s.turn("one")
+        s.turn("after the move")
+    moved = s.id
+    json_session(data / "storage", moved, "moved, as it was", "one")
+    before = cli("sessions", "--json").json
+    json_session(data / "storage", "ses_left", "left behind", "an old question")
+
+    def claim(answer: Any) -> None:
+        assert titles(answer) == ["left behind", "moved"]
+        assert {row["title"]: (row["turns"], row["source"]["format"]) for row in answer["sessions"]} == {
+            "left behind": (1, "opencode-json"),
+            "moved": (2, "opencode-1"),
+        }
+        assert answer["problems"] == []
+
+    holds(claim, cli("sessions", "--json").json, before)
+    for named in (data, data / "storage"):
+        listed = cli("sessions", "--json", "--source", str(named)).json
+        assert "left behind" in titles(listed)
+        assert len(titles(listed)) == len({row["key"] for row in listed["sessions"]})
+    told = cli("turns", "ses_left", "--json", "--text").json
+    assert texts(told) == ["an old question"]
+    assert texts(cli("turns", moved, "--json", "--text").json) == ["one", "after the move"]
+    # without the database the files say all that is known
+    (data / "opencode.db").unlink()
+    alone = cli("sessions", "--json").json
+    assert titles(alone) == ["left behind", "moved, as it was"]
 
 
 @pytest.mark.field(18)
