@@ -27,7 +27,15 @@ def cleaner(uncover: bool) -> Clean:
 
 
 class Figure(Struct, kw_only=True):
-    """A number of tokens and how well it is known."""
+    """A number of tokens and how well it is known.
+
+    Attributes:
+        tokens: The number; absent where it is unavailable.
+        evidence: How well it is known.
+        how: Of an estimate: what it was computed by.
+        why: Where it is unavailable: why.
+        by: Of a confirmed one: what recorded it (``store row``, ``provider usage``, ``configuration``).
+    """
 
     tokens: int | UnsetType = UNSET
     evidence: str
@@ -48,7 +56,12 @@ def figure(known: Known[int]) -> Figure:
 
 
 class Model(Struct, kw_only=True):
-    """A model as the harness names it."""
+    """A model as the harness names it.
+
+    Attributes:
+        provider: The provider's name.
+        id: The model's id.
+    """
 
     provider: str | UnsetType = UNSET
     id: str | UnsetType = UNSET
@@ -65,7 +78,13 @@ def model_of(m: model.Model, clean: Clean) -> Model | UnsetType:
 
 
 class Problem(Struct):
-    """What could not be read; the rest was."""
+    """What could not be read; the rest was.
+
+    Attributes:
+        source: The file or folder.
+        code: What kind of problem; see the table of codes.
+        message: One sentence: what, and where (a line, a row).
+    """
 
     source: str
     code: str
@@ -79,7 +98,12 @@ def problems_of(problems: Iterable[model.Problem], clean: Clean) -> list[Problem
 
 
 class NotRecorded(Struct):
-    """What lies behind the point where a snapshot was taken."""
+    """What lies behind the point where a snapshot was taken.
+
+    Attributes:
+        what: What cannot be known.
+        why: Why not.
+    """
 
     what: str
     why: str

@@ -14,14 +14,25 @@ TITLE = 200
 
 
 class Project(Struct, kw_only=True):
-    """The project: its real path, and the harness's own id for it."""
+    """The project: its real path, and the harness's own id for it.
+
+    Attributes:
+        path: Path of the folder that holds `.git`, else of the session's own.
+        id: The harness's own id of the project.
+    """
 
     path: str | UnsetType = UNSET
     id: str | UnsetType = UNSET
 
 
 class Fork(Struct, kw_only=True):
-    """The session that this one was copied from."""
+    """The session that this one was copied from.
+
+    Attributes:
+        key: Key of that session.
+        evidence: How well it is known.
+        how: Of an estimate: how it was found.
+    """
 
     key: str
     evidence: str
@@ -29,7 +40,12 @@ class Fork(Struct, kw_only=True):
 
 
 class Hidden(Struct):
-    """Turns that are no longer on the active history."""
+    """Turns that are no longer on the active history.
+
+    Attributes:
+        reverted: Turns that were undone.
+        abandoned: Turns on branches that were left.
+    """
 
     reverted: int
     abandoned: int
@@ -39,6 +55,14 @@ class Sent(Struct, kw_only=True):
     """What the session's own steps sent and got in total, tokens. Never the window.
 
     A figure that no request reported is absent; ``unreported`` requests reported none at all and are not in the figures.
+
+    Attributes:
+        requests: Steps, those that reported nothing included.
+        unreported: Of them: steps that reported no usage at all.
+        input: Without the cached part.
+        output: What the model wrote.
+        cache_read: Read from the cache.
+        cache_write: Written to the cache.
     """
 
     requests: int
@@ -50,7 +74,13 @@ class Sent(Struct, kw_only=True):
 
 
 class Store(Struct):
-    """Where a session lies."""
+    """Where a session lies.
+
+    Attributes:
+        kind: The harness.
+        path: The database or file.
+        format: ``opencode-1``, ``opencode-2``, ``opencode-json``, ``pi-1`` … ``pi-3``.
+    """
 
     kind: str
     path: str
@@ -58,7 +88,32 @@ class Store(Struct):
 
 
 class Session(Struct, kw_only=True):
-    """A session of the list. ``turns`` … ``sent`` are absent where it could not be opened (a problem says why)."""
+    """A session of the list. ``turns`` … ``sent`` are absent where it could not be opened (a problem says why).
+
+    Attributes:
+        key: ``harness:id``; names the session in every command.
+        harness: ``opencode`` or ``pi``.
+        id: The harness's own id.
+        title: As recorded, redacted, cut at 200 characters; of an unnamed Pi session its first message.
+        project: Its project.
+        directory: The working directory, as recorded.
+        parent: Key of the session that started it (a subagent has one).
+        forked_from: The session that it was copied from.
+        started: When it was begun.
+        updated: When it was last written.
+        live: Whether the harness holds its file, or it changed within the last 60 s.
+        agent: The newest agent.
+        model: The newest model.
+        helper: Name of the plugin that runs it as a helper of its own.
+        turns: Turns on the active history.
+        inherited: Of them: turns copied from another session.
+        steps: Rows of turns and before them, those without a model call included.
+        hidden: Turns that are on it no longer.
+        sent: What its own steps sent and got in total, tokens; without title, summary and compaction requests and without what was copied. Never the window.
+        damaged: Damaged records: named in `problems`, and by `doctor`.
+        source: Where it lies.
+        captured: Whether its requests were recorded by an adapter; `false` in this version.
+    """
 
     key: str
     harness: str
@@ -85,7 +140,13 @@ class Session(Struct, kw_only=True):
 
 
 class Sessions(Struct, kw_only=True):
-    """The list."""
+    """The list.
+
+    Attributes:
+        schema: ``ctx-inspect/sessions/1``.
+        sessions: Newest first.
+        problems: What could not be read.
+    """
 
     schema: str = "ctx-inspect/sessions/1"
     sessions: list[Session]

@@ -23,7 +23,7 @@ from ctx_inspect.core.model import (
 )
 from ctx_inspect.core.schema.common import Clean, Model, NotRecorded, Problem, maybe, model_of, not_recorded_of, problems_of
 from ctx_inspect.core.schema.damage import NO_CALL, uncalled
-from ctx_inspect.core.schema.turns import WindowRow
+from ctx_inspect.core.schema.turn_rows import WindowRow
 from ctx_inspect.core.shares import NO_SETTING, Adding
 from ctx_inspect.core.text.clock import iso
 from msgspec import UNSET, Struct, UnsetType
@@ -35,7 +35,14 @@ NO_REQUEST = "no request of this turn could be rebuilt from the store"
 
 
 class Tokens(Struct, kw_only=True):
-    """Tokens by a named counter."""
+    """Tokens by a named counter.
+
+    Attributes:
+        count: The number; absent where it is unavailable.
+        evidence: How well it is known.
+        counter: What counted: a vocabulary, or an estimator by its rule.
+        why: Why it is unavailable, or what is left out of it.
+    """
 
     count: int | UnsetType = UNSET
     evidence: str
@@ -44,7 +51,13 @@ class Tokens(Struct, kw_only=True):
 
 
 class Src(Struct, kw_only=True):
-    """Where an item comes from."""
+    """Where an item comes from.
+
+    Attributes:
+        kind: ``file``, ``mcp``, ``builtin``, ``extension``, ``harness`` or ``unknown``.
+        path: Of a file: its path.
+        name: Of a server or plugin: its name.
+    """
 
     kind: str
     path: str | UnsetType = UNSET
@@ -52,7 +65,19 @@ class Src(Struct, kw_only=True):
 
 
 class PartRow(Struct, kw_only=True):
-    """One part of a message."""
+    """One part of a message.
+
+    Attributes:
+        kind: ``text``, ``reasoning``, ``call``, ``result``, ``media`` or ``other``.
+        bytes: UTF-8 bytes; of media: bytes.
+        name: Of a call or result: the tool.
+        call: Id that ties a result to its call.
+        synthetic: Who wrote it, where no person did.
+        mime: Of media: its type.
+        tokens: Its tokens.
+        text: Its text, only with `--text`; redacted, unless `--uncover` is given.
+        text_why: Why it has no text, only with `--text`.
+    """
 
     kind: str
     bytes: int | UnsetType = UNSET
@@ -66,7 +91,21 @@ class PartRow(Struct, kw_only=True):
 
 
 class ItemRow(Struct, kw_only=True):
-    """One source in a category; of the conversation one message."""
+    """One source in a category; of the conversation one message.
+
+    Attributes:
+        k: What the item is known by in its category; of a message its id.
+        src: Where it comes from.
+        ev: How well it is known.
+        tokens: Its tokens.
+        value: Of a setting: its value.
+        bytes: UTF-8 bytes.
+        listed: `true` where only its name and description were sent.
+        role: Of a message: `user`, `assistant` or `tool`.
+        at: Of a message: when.
+        synthetic: Of a message: who wrote it, where no person did.
+        parts: Of a message: its parts.
+    """
 
     k: str
     src: Src | UnsetType = UNSET
@@ -82,7 +121,17 @@ class ItemRow(Struct, kw_only=True):
 
 
 class CategoryRow(Struct, kw_only=True):
-    """One category: how well it is known, its tokens and its items."""
+    """One category: how well it is known, its tokens and its items.
+
+    Attributes:
+        category: ``instructions``, ``skills``, ``tools``, ``settings``, ``system``, ``conversation``: all six, always.
+        evidence: How well it is known.
+        how: Of an estimate: how it was rebuilt.
+        why: Where it is unavailable: why.
+        cov: Whether its items are ``all``, ``some`` or ``none`` of what was sent.
+        tokens: Its tokens; unavailable where its parts cannot be told apart, never 0.
+        items: Its items, in the order in which they were sent.
+    """
 
     category: str
     evidence: str
@@ -94,7 +143,25 @@ class CategoryRow(Struct, kw_only=True):
 
 
 class Show(Struct, kw_only=True):
-    """What one request carried."""
+    """What one request carried.
+
+    Attributes:
+        schema: ``ctx-inspect/show/1``.
+        session: Key of the session.
+        turn: Number of the turn.
+        id: Id of the message that opened it.
+        step: Which of the turn's model calls: its first, where `--step` names no other.
+        steps: Model calls of the turn. Its last one is what `turns` takes the turn's window of.
+        request: Id of the row; absent where the turn has none.
+        at: When it was sent.
+        agent: The agent.
+        model: The model.
+        point: Where the snapshot was taken: `store` = rebuilt from it.
+        window: Its own window, of the same request.
+        categories: What it carried.
+        not_recorded: What lies behind the point where it was taken.
+        problems: What could not be read.
+    """
 
     schema: str = "ctx-inspect/show/1"
     session: str

@@ -8,10 +8,6 @@ from ctx_inspect.core.budget import Limit, steps_of
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Mark, Raw, Ref, Request, Unavailable, grade, value_of
 from ctx_inspect.core.schema.common import (
     Clean,
-    Figure,
-    Model,
-    NotRecorded,
-    Problem,
     figure,
     maybe,
     model_of,
@@ -19,167 +15,27 @@ from ctx_inspect.core.schema.common import (
     problems_of,
 )
 from ctx_inspect.core.schema.damage import window_or_damage
+from ctx_inspect.core.schema.turn_rows import (
+    Event,
+    EventTokens,
+    Fault,
+    Forecast,
+    HiddenRow,
+    LimitRow,
+    Other,
+    Step,
+    Tier,
+    Turn,
+    Turns,
+    Usage,
+    WindowRow,
+)
 from ctx_inspect.core.text.clock import iso
 from ctx_inspect.core.timeline import Timeline, TurnRow
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, UnsetType
 
 Beginning = Callable[[Sequence[Ref]], Raw | None]
 """Reads the beginning of an input; ``None`` where it cannot be read or was not asked for."""
-
-
-class Fault(Struct):
-    """Why a step failed."""
-
-    kind: str = field(name="class")
-
-
-class Usage(Struct, kw_only=True):
-    """What the provider reported, tokens; ``input`` is without the cached part."""
-
-    input: int | UnsetType = UNSET
-    output: int | UnsetType = UNSET
-    reasoning: int | UnsetType = UNSET
-    cache_read: int | UnsetType = UNSET
-    cache_write: int | UnsetType = UNSET
-
-
-class Step(Struct, kw_only=True):
-    """One row of a turn. A row made without a model call has ``call: false`` and no number."""
-
-    n: int | UnsetType = UNSET
-    id: str
-    at: str | UnsetType = UNSET
-    done: str | UnsetType = UNSET
-    call: bool | UnsetType = UNSET
-    agent: str | UnsetType = UNSET
-    model: Model | UnsetType = UNSET
-    attempts: int | UnsetType = UNSET
-    finish: str | UnsetType = UNSET
-    error: Fault | UnsetType = UNSET
-    usage: Usage | UnsetType = UNSET
-    window: int | UnsetType = UNSET
-    tools: list[str] | UnsetType = UNSET
-    children: list[str] | UnsetType = UNSET
-    inherited: bool | UnsetType = UNSET
-
-
-class Other(Struct, kw_only=True):
-    """A request beside the steps: a title, a summary, a compaction."""
-
-    purpose: str
-    id: str
-    at: str | UnsetType = UNSET
-    model: Model | UnsetType = UNSET
-    usage: Usage | UnsetType = UNSET
-
-
-class LimitRow(Struct, kw_only=True):
-    """A window's limit, tokens."""
-
-    value: int
-    kind: str
-    evidence: str
-    source: str
-    how: str | UnsetType = UNSET
-
-
-class WindowRow(Struct, kw_only=True):
-    """Tokens in context of the turn's last step: input + cache read + cache write."""
-
-    tokens: int | UnsetType = UNSET
-    limit: LimitRow | UnsetType = UNSET
-    limit_why: str | UnsetType = UNSET
-    evidence: str
-    how: str | UnsetType = UNSET
-    why: str | UnsetType = UNSET
-
-
-class EventTokens(Struct, kw_only=True):
-    """Tokens before and after an event, where recorded."""
-
-    before: int | UnsetType = UNSET
-    after: int | UnsetType = UNSET
-
-
-class Event(Struct, kw_only=True):
-    """An event, recorded or worked out (``how``). A compaction is one event of the turn that was open when it began; so is a revert."""
-
-    type: str
-    reason: str | UnsetType = UNSET
-    status: str | UnsetType = UNSET
-    at: str | UnsetType = UNSET
-    evidence: str
-    how: str | UnsetType = UNSET
-    by: str
-    ref: str | UnsetType = UNSET
-    tokens: EventTokens | UnsetType = UNSET
-    counts: dict[str, int] | UnsetType = UNSET
-    detail: str | UnsetType = UNSET
-
-
-class Tier(Struct, kw_only=True):
-    """Whether the model still has the turn."""
-
-    value: str
-    evidence: str
-    policy: str
-    how: str | UnsetType = UNSET
-
-
-class Turn(Struct, kw_only=True):
-    """What one admission of user input started."""
-
-    n: int
-    id: str
-    ids: list[str]
-    boundary: str
-    at: str | UnsetType = UNSET
-    agent: str | UnsetType = UNSET
-    model: Model | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-    inherited: bool | UnsetType = UNSET
-    steps: list[Step]
-    other: list[Other]
-    window: WindowRow
-    events: list[Event]
-    tier: Tier | UnsetType = UNSET
-
-
-class HiddenRow(Struct, kw_only=True):
-    """A turn that is no longer on the active history; it takes no number."""
-
-    id: str
-    ids: list[str]
-    at: str | UnsetType = UNSET
-    state: str
-    text: str | UnsetType = UNSET
-    steps: list[Step]
-
-
-class Forecast(Struct, kw_only=True):
-    """Turns left until the threshold (or the limit where there is none)."""
-
-    turns: int | UnsetType = UNSET
-    evidence: str
-    how: str | UnsetType = UNSET
-    why: str | UnsetType = UNSET
-
-
-class Turns(Struct, kw_only=True):
-    """The timeline of a session."""
-
-    schema: str = "ctx-inspect/turns/1"
-    session: str
-    before: list[Step]
-    before_other: list[Other] | UnsetType = UNSET
-    before_events: list[Event] | UnsetType = UNSET
-    turns: list[Turn]
-    hidden: list[HiddenRow]
-    current: Figure
-    threshold: Figure
-    forecast: Forecast
-    not_recorded: list[NotRecorded]
-    problems: list[Problem]
 
 
 def usage_of(request: Request) -> Usage | UnsetType:
