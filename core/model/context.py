@@ -172,28 +172,31 @@ class Chain:
         return tuple(chain.from_iterable(pieces))
 
     def shared(self, other: Chain, most: int = 10_000) -> int | None:
-        """Return how many messages both lists have in front because one was made from the other.
+        """Return how many messages both lists have in front because one was made from the other, or both from a third.
 
         Args:
             other: The other list.
             most: Links to look at.
 
         Returns:
-            ``None`` where neither is found on the way back from the other: that they share nothing is not said by it.
+            ``None`` where no common link is found on the way back: that they share nothing is not said by it.
         """
         mine, theirs = self, other
         my_keep, their_keep = self.length, other.length
+        my_way, their_way = {id(self): my_keep}, {id(other): their_keep}
         for _ in range(most):  # from both ends in turn: either may be the older one, and they are near each other
-            if mine is other:
-                return min(my_keep, other.length)
-            if theirs is self:
-                return min(their_keep, self.length)
+            if id(mine) in their_way:
+                return min(my_keep, their_way[id(mine)])
+            if id(theirs) in my_way:
+                return min(their_keep, my_way[id(theirs)])
             if mine.base is None and theirs.base is None:
                 return None
             if mine.base is not None:
                 my_keep, mine = min(my_keep, mine.keep), mine.base
+                my_way[id(mine)] = my_keep
             if theirs.base is not None:
                 their_keep, theirs = min(their_keep, theirs.keep), theirs.base
+                their_way[id(theirs)] = their_keep
         return None
 
     def __iter__(self) -> Iterator[Message]:

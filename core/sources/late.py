@@ -19,6 +19,16 @@ class Plays(Protocol):
         ...
 
 
+class _Nobody:
+    """Stands for the owner of a chain that is made."""
+
+    def run(self) -> None:
+        """Do nothing: all is there."""
+
+
+_NOBODY = _Nobody()
+
+
 class LateChain(Chain):
     """A chain whose content is made at the first look at it; any thread may look."""
 
@@ -26,7 +36,7 @@ class LateChain(Chain):
 
     def __init__(self, owner: Plays) -> None:
         """Belong to what fills it in. Nothing of the chain is set yet."""
-        self._owner = owner
+        self._owner: Plays = owner
 
     @property
     def made(self) -> bool:
@@ -36,6 +46,10 @@ class LateChain(Chain):
         except AttributeError:
             return False
         return True
+
+    def release(self) -> None:
+        """Forget the owner of a chain that is made: chains outlive it, and it holds all that it played."""
+        self._owner = _NOBODY
 
     def __getattr__(self, name: str) -> object:
         """Make the content: reached only while it is not there."""

@@ -7,10 +7,12 @@ what stands before. The cost is that of what changed.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from copy import copy as shallow
 from functools import partial
 from threading import RLock
+from typing import NamedTuple
 
 from ctx_inspect.core.model import Chain, ChainBuilder, Message, Part, PartKind, Synthetic
 from ctx_inspect.core.sources.late import LateChain
@@ -96,9 +98,28 @@ class Rebuild:
         self._planned = False
         self._last_user: int | None = None
         self._reminded: int | None = None
-        prunes = sorted((t, i) for i, e in enumerate(entries) for t in set(pruned_times(e)))
+        prunes = pruned_times(entries)
         self._prune_times, self._prune_rows = [t for t, _ in prunes], [i for _, i in prunes]
         self._pruned = 0
+
+    def copy(self) -> Rebuild:
+        """Return one that goes on from here on its own; lists taken before are shared."""
+        other = shallow(self)
+        other._list, other._order, other._sensitive = self._list.copy(), list(self._order), set(self._sensitive)
+        other._shown, other._start = dict(self._shown), dict(self._start)
+        return other
+
+    def go_on(self, entries: Sequence[Entry], kinds: Sequence[UserClass | None], opening: frozenset[str]) -> Rebuild:
+        """Return one that goes on from here with other rows, which begin with all that were added here.
+
+        Only right after a request: what was pruned until then has been applied.
+        """
+        other = self.copy()
+        fresh = Rebuild(self._session, entries, kinds, opening)
+        other._entries, other._kinds, other._opening = entries, kinds, opening
+        other._prune_times, other._prune_rows = fresh._prune_times, fresh._prune_rows
+        other._pruned = bisect_right(other._prune_times, self._now)
+        return other
 
     def add(self, index: int) -> None:
         """Add the next row."""
@@ -208,25 +229,81 @@ class Rebuild:
         return moved
 
 
+class Wish(NamedTuple):
+    """A list that a request carried.
+
+    Attributes:
+        rows: How many rows were there.
+        at: When it was sent (epoch ms), where recorded.
+        target: The model it went to.
+        agent: The agent that sent it.
+    """
+
+    rows: int
+    at: int | None
+    target: Target
+    agent: str | None
+
+
 class Replay:
     """Notes which requests were made, and plays the rows through a :class:`Rebuild` when somebody looks at a list.
 
-    What was noted is kept: where playing fails half way, all of it is played again at the next look.
+    What was noted is kept: where playing fails half way, all of it is played again at the next look. For a session that
+    grew, :meth:`go_on` takes over all lists but the one that the next request would carry.
     """
 
     def __init__(self, session: str, entries: Sequence[Entry], kinds: Sequence[UserClass | None], opening: frozenset[str]) -> None:
         """Take the rows; as of :class:`Rebuild`."""
+        self._session = session
         self._begin = partial(Rebuild, session, entries, kinds, opening)
-        self._rebuild = self._begin()
-        self._there = 0
-        self._wanted: list[tuple[int, LateChain, int | None, Target, str | None]] = []
-        self._done = 0
+        self._wanted: list[tuple[Wish, LateChain]] = []
+        self._kept = self._handed = self._first = 0
+        self._rebuild: Rebuild | None = None
+        self._there = self._done = 0
+        self._saved: Rebuild | None = None  # as it was before the last list
         self._lock = RLock()
 
-    def request(self, before: int, at: int | None, target: Target, agent: str | None) -> Chain:
-        """Return the list of a request that was sent when the first ``before`` rows were there; ask in order."""
+    def go_on(
+        self,
+        entries: Sequence[Entry],
+        kinds: Sequence[UserClass | None],
+        opening: frozenset[str],
+        same: int,
+        wish: Callable[[int], Wish | None],
+    ) -> Replay | None:
+        """Return a replay of the session as it is now, or ``None`` where nobody looked at a list yet or too much has changed.
+
+        Args:
+            entries: All rows now.
+            kinds: Their classes.
+            opening: Ids of the rows that open a turn.
+            same: How many rows in front are as they were, and mean what they meant.
+            wish: Tells of a row what list its request carried.
+        """
+        with self._lock:
+            if self._saved is None:
+                return None
+            last = self._wanted[-2][0]
+            if last.rows > same or last.rows >= len(entries) or wish(last.rows) != last:
+                return None
+            other = Replay(self._session, entries, kinds, opening)
+            other._begin = partial(self._saved.go_on, entries, kinds, opening)
+            other._wanted = self._wanted[:-1]
+            other._kept = other._done = len(other._wanted)
+            other._first = other._there = last.rows
+            return other
+
+    def skip(self, rows: int) -> None:
+        """Go on as if the lists of all requests among the first rows had been asked for: they were, before."""
+        self._handed = bisect_left(self._wanted, rows, 0, self._kept, key=lambda pair: pair[0].rows)
+
+    def request(self, wish: Wish) -> Chain:
+        """Return the list of a request; ask in order."""
+        if self._handed < self._kept:
+            self._handed += 1
+            return self._wanted[self._handed - 1][1]
         chain = LateChain(self)
-        self._wanted.append((before, chain, at, target, agent))
+        self._wanted.append((wish, chain))
         return chain
 
     def run(self) -> None:
@@ -236,14 +313,21 @@ class Replay:
                 self._play()
             except BaseException:
                 # of the row that failed nobody knows which half was done
-                self._rebuild, self._there, self._done = self._begin(), 0, 0
+                self._rebuild, self._saved, self._there, self._done = None, None, self._first, self._kept
                 raise
 
     def _play(self) -> None:
+        if self._done == len(self._wanted):
+            return
+        rebuild = self._rebuild = self._rebuild or self._begin()
         while self._done < len(self._wanted):
-            before, chain, at, target, agent = self._wanted[self._done]
-            for n in range(self._there, before):
-                self._rebuild.add(n)
-            self._there = max(self._there, before)
-            self._rebuild.request(at, target, agent, None if chain.made else chain)
+            wish, chain = self._wanted[self._done]
+            if 0 < self._done == len(self._wanted) - 1:
+                self._saved = rebuild.copy()
+            for n in range(self._there, wish.rows):
+                rebuild.add(n)
+            self._there = max(self._there, wish.rows)
+            rebuild.request(wish.at, wish.target, wish.agent, None if chain.made else chain)
+            chain.release()
             self._done += 1
+        self._rebuild = None

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ctx_inspect.core.model import Known, Ledger, Listing, Model, Problem, ProblemCode, Raw, Ref, SessionInfo, Window
@@ -19,6 +19,7 @@ from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Fou
 from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
 from ctx_inspect.core.sources.opencode.places import databases_in, has_json_sessions
 from ctx_inspect.core.sources.opencode.records import LOGGED
+from ctx_inspect.core.sources.opencode.story import Story
 from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge, read
 from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
@@ -33,6 +34,7 @@ class _Private:
 
     snapshot: Snapshot
     log: Log
+    story: Story
     file: tuple[int, int] | None
 
 
@@ -94,8 +96,8 @@ class Database:
 
         result = read(self.path, work, tables=_OPEN_TABLES)
         found, rows, log = result.value
-        private = _Private(rows, log, file)
-        return build(found.info, rows.entries(), found.pending, log, result.problems, private)
+        ledger, story = build(found.info, rows.entries(), found.pending, log, result.problems, before.story if before else None)
+        return replace(ledger, private=_Private(rows, log, story, file))
 
     def text(self, ref: Ref) -> bytes | None:
         """Return the JSON of the row that a ref points to.
@@ -171,7 +173,7 @@ class JsonFolder:
         if found is None:
             raise NoSession(session)
         entries, problems = json_store.entries(self.path, session)
-        return build(found.info, entries, found.pending, Log(), problems, None)
+        return build(found.info, entries, found.pending, Log(), problems)[0]
 
     def text(self, ref: Ref) -> bytes | None:
         """Return the JSON of the part that a ref points to."""

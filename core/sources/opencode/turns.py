@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ctx_inspect.core.model import (
     Context,
@@ -35,13 +36,18 @@ _FINISH = {"stop": "stop", "length": "length", "tool-calls": "tool_calls", "erro
 _ERRORS = {"MessageAbortedError": "aborted", "ProviderAuthError": "auth", "ContextOverflowError": "overflow"}
 
 
-def kinds_of(entries: Sequence[Entry]) -> list[UserClass | None]:
-    """Return the class of each user row (``None`` for the others)."""
-    kinds: list[UserClass | None] = []
-    prompt: Entry | None = None
+def kinds_of(entries: Sequence[Entry], known: Sequence[UserClass | None] = ()) -> list[UserClass | None]:
+    """Return the class of each user row (``None`` for the others).
+
+    Args:
+        entries: The rows.
+        known: The classes of the first ones, up to one that opens a turn, where they are known already.
+    """
+    kinds = list(known)
+    prompt: Entry | None = entries[len(known) - 1] if known else None
     replay: Entry | None = None
     asked: Entry | None = None
-    for entry in entries:
+    for entry in islice(entries, len(known), None):
         if entry.row.role != "user":
             if not (entry.row.summary and asked is not None and entry.row.parent == asked.row.id):
                 replay = None
@@ -72,12 +78,11 @@ def opening_rows(entries: Sequence[Entry], kinds: Sequence[UserClass | None]) ->
 def calls_model(entries: Sequence[Entry], kinds: Sequence[UserClass | None]) -> list[bool]:
     """Tell of each row whether a model was called for it; shell commands and subtasks leave rows without a call."""
     parents = {e.row.id: k for e, k in zip(entries, kinds, strict=True) if k in (UserClass.SHELL, UserClass.SUBTASK)}
-    found: list[bool] = []
-    for entry in entries:
-        row = entry.row
-        plain = row.usage is None and bool(entry.parts) and all(p.tool is not None for p in entry.parts)
-        found.append(row.role == "assistant" and not (plain and row.parent in parents))
-    return found
+
+    def without(entry: Entry) -> bool:
+        return bool(entry.parts) and all(p.tool is not None for p in entry.parts) and entry.row.parent in parents
+
+    return [e.row.role == "assistant" and (e.row.usage is not None or not without(e)) for e in entries]
 
 
 def usage_of(row: MessageRow) -> Known[Usage]:
@@ -181,6 +186,7 @@ class _Open:
     rows: list[Entry]
     requests: list[Request] = field(default_factory=list[Request])
     steps: int = 0
+    made: Turn | None = None
 
 
 @dataclass(slots=True)
@@ -194,6 +200,16 @@ class Assembly:
     turns: list[_Open] = field(default_factory=list[_Open])
     last: str | None = None
     """The newest request so far."""
+
+    def until(self, turns: int, last: str | None) -> Assembly:
+        """Return one that goes on after the first turns.
+
+        Args:
+            turns: How many.
+            last: The newest request until there.
+        """
+        other = {n: list(rows) for n, rows in self.other.items() if n <= turns}
+        return Assembly(self.session, self.born, list(self.before) if turns else [], other, self.turns[:turns], last)
 
     @property
     def n(self) -> int | None:
@@ -233,10 +249,12 @@ class Assembly:
         """Return the turns, numbered from 1."""
         made: list[Turn] = []
         for n, turn in enumerate(self.turns, 1):
-            first = turn.rows[0].row
-            ids = tuple(e.row.id for e in turn.rows)
-            inputs = inputs_of(self.session, turn.rows)
-            made.append(Turn(n, first.id, ids, first.at, tuple(turn.requests), inputs, inherited=self.copied(turn.rows[0])))
+            if turn.made is None:
+                first = turn.rows[0].row
+                ids = tuple(e.row.id for e in turn.rows)
+                inputs = inputs_of(self.session, turn.rows)
+                turn.made = Turn(n, first.id, ids, first.at, tuple(turn.requests), inputs, inherited=self.copied(turn.rows[0]))
+            made.append(turn.made)
         return tuple(made)
 
 

@@ -40,9 +40,14 @@ def depends_on_target(entry: Entry) -> bool:
     return entry.row.role == "assistant" and any(p.type == "reasoning" or (p.tool is not None and p.tool.attachments) for p in entry.parts)
 
 
-def pruned_times(entry: Entry) -> list[int]:
-    """Return when outputs of this row were pruned (epoch ms)."""
-    return [p.tool.compacted for p in entry.parts if p.tool is not None and p.tool.compacted is not None and p.tool.status == "completed"]
+def pruned_times(entries: Sequence[Entry]) -> list[tuple[int, int]]:
+    """Return when outputs were pruned (epoch ms), each with the place of its row; in order of time."""
+    return sorted(
+        (p.tool.compacted, n)
+        for n, e in enumerate(entries)
+        for p in e.parts
+        if p.tool is not None and p.tool.compacted is not None and p.tool.status == "completed"
+    )
 
 
 def constant(session: str, name: str, kind: PartKind, synthetic: Synthetic | None = None, call: Tool | None = None) -> Part:
