@@ -29,8 +29,10 @@ FRAMEWORK_VARIABLES = (
     "TEXTUAL_DEVTOOLS_HOST",
     "TEXTUAL_DEVTOOLS_PORT",
     "TEXTUAL_DRIVER",
+    "COLUMNS",
+    "LINES",
 )
-"""They make the framework write logs or pictures, or send the screen elsewhere: removed at start."""
+"""They make the framework write logs or pictures, send the screen elsewhere, or draw another size than the terminal's: removed at start."""
 
 FRAMES = "120"
 """The framework paints at most so often a second; at its usual 60 a key waits 8 ms for nothing."""

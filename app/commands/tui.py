@@ -37,15 +37,15 @@ def start(settings: Settings, session: str | None) -> None:
     Raises:
         click.ClickException: A named source, the session or the turn is not there; a tab or turn that cannot be.
     """
+    if settings.tab is not None and settings.tab not in TABS:
+        raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
+    turn = _number(settings.turn) if session is None else None
     if settings.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _plain(settings, session)
         return
-    if settings.tab is not None and settings.tab not in TABS:
-        raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
     # everything that can refuse comes first: a refusal leaves the terminal as it was
     found = stores(settings, one_shot=False)
     key: str | None = None
-    turn = _number(settings.turn) if session is None else None
     if session is not None:
         one = found.session(session)
         key = one.info.key

@@ -45,6 +45,10 @@ def refused(done: object, code: int, *words: str) -> None:
         ["--source", " ", "sessions"],
         ["doctor", "--source", "pi:"],
         ["--source", ""],
+        ["--tab", "foo"],
+        ["last", "--tab", "foo"],
+        ["--tab", "foo", "last", "--json"],
+        ["--turn", "msg_u1"],
     ],
 )
 def test_usage(cli: Call, args: list[str]) -> None:

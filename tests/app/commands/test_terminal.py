@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -58,6 +59,37 @@ def test_no_line_is_wider_than_the_terminal(store: Path, wide: int, args: list[s
     if args[0] == "sessions":
         assert all(cell_len(line) <= wide for line in table)
         assert wide > 150 or any("…" in line for line in table)
+
+
+@pytest.mark.parametrize("said", ["100000", "3"])
+def test_the_interface_is_as_wide_as_the_terminal_whatever_the_environment_says(store: Path, said: str) -> None:
+    main, sub = os.openpty()
+    fcntl.ioctl(sub, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": said, "LINES": said}
+    command = [sys.executable, "-m", "ctx_inspect", "last", "--source", str(store)]
+    process = subprocess.Popen(command, stdin=sub, stdout=sub, stderr=sub, env=environment, start_new_session=True)
+    os.close(sub)
+    out = b""
+    try:
+        while b"short" not in out and len(out) < 2_000_000 and select.select([main], [], [], 20)[0]:
+            out += os.read(main, 65536)
+        os.write(main, b"q")
+        while chunk := os.read(main, 65536):
+            out += chunk
+    except OSError:  # it ended
+        pass
+    finally:
+        process.terminate()
+        process.wait(20)
+        os.close(main)
+    assert b"short" in out
+    assert len(out) < 300_000
+    assert b"\x1b[24;" in out  # it draws down to the terminal's last row
+
+
+def test_a_command_believes_no_absurd_width(store: Path) -> None:
+    out = on_terminal(80, "sessions", "--source", str(store), env={"COLUMNS": "10000000"})
+    assert len(out) < 20_000
 
 
 def test_colours_can_be_turned_off(store: Path) -> None:
