@@ -241,7 +241,7 @@ def _follows(request: Request, mark: Mark) -> bool:
 
 
 def _measured(mark: Mark, ledger: Ledger) -> Mark:
-    """Return a compaction with the windows before and after it, where the store keeps none of its own."""
+    """Return a compaction with the windows before and after it, where the store does not keep both."""
     if mark.kind is not MarkKind.COMPACTION or mark.status != "succeeded" or not isinstance(mark.then, Unavailable):
         return mark
     n = mark.turn or 0
@@ -251,10 +251,9 @@ def _measured(mark: Mark, ledger: Ledger) -> Mark:
     earlier = [r for r, early in zip(near, split, strict=True) if early]
     later = [r for r, early in zip(near, split, strict=True) if not early]
     then = next((w.value for r in later if not isinstance(w := request_window(r), Unavailable)), None)
-    before = mark.before
-    if isinstance(before, Unavailable):
-        was = next((w.value for r in reversed(earlier) if not isinstance(w := request_window(r), Unavailable)), None)
-        before = before if was is None else Estimated(was, "the last request before it")
+    # Two windows make a difference that means one thing; a harness's own figure may be another (Pi's counts the last answer in).
+    was = next((w.value for r in reversed(earlier) if not isinstance(w := request_window(r), Unavailable)), None)
+    before = mark.before if was is None else Estimated(was, "the last request before it")
     if then is None or isinstance(before, Unavailable):
         return mark
     return replace(mark, before=before, then=Estimated(then, "the first request after it"))

@@ -224,3 +224,13 @@ def test_the_window_before_a_compaction_is_that_of_a_request() -> None:
     assert mark.before == Estimated(90_000, "the last request before it")
     assert isinstance(mark.then, Estimated)
     assert value_of(mark.then) == 9_000
+
+
+def test_the_difference_of_a_compaction_is_of_two_windows_also_where_the_harness_counts_another_way() -> None:
+    # Pi's own figure before a compaction holds the last answer's output too
+    book = ledger(turn(1, 90_000), turn(2, 9_000), marks=(replace(compaction(1, 1_500), before=Confirmed(94_000)),))
+    (mark,) = [r.mark for r in timeline(book, lambda _: window(None)).rows if hasattr(r, "mark")]
+    assert mark.before == Estimated(90_000, "the last request before it")
+    alone = ledger(turn(1, None), turn(2, 9_000), marks=(replace(compaction(1, 1_500), before=Confirmed(94_000)),))
+    (mark,) = [r.mark for r in timeline(alone, lambda _: window(None)).rows if hasattr(r, "mark")]
+    assert mark.before == Confirmed(94_000)  # no request reported one
