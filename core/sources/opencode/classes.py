@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from ctx_inspect.core.model import Synthetic
 from ctx_inspect.core.sources.opencode.constants import TOOL_BY_USER
-from ctx_inspect.core.sources.opencode.records import Entry, PartRow, utf8
+from ctx_inspect.core.sources.opencode.records import Entry, PartRow
+from ctx_inspect.core.text.size import utf8
 
 
 class UserClass(StrEnum):

@@ -19,6 +19,7 @@ from ctx_inspect.core.model.limits import RANK_HARNESS
 from ctx_inspect.core.sources.base import Environment
 from ctx_inspect.core.sources.opencode.constants import OUTPUT_TOKEN_MAX, RESERVED_MAX
 from ctx_inspect.core.sources.opencode.records import UNREADABLE
+from ctx_inspect.core.text.jsonc import plain_json
 
 _CONFIG_MOST, _CATALOGUE_MOST = 1 << 20, 32 << 20
 _NAMES = ("config.json", "opencode.json", "opencode.jsonc")
@@ -220,41 +221,3 @@ def _catalogue(env: Environment, home: Path, provider: str, id: str) -> _Stated 
     if limit is None or _tokens(limit.context) is None:
         return None
     return _Stated(_tokens(limit.context), _tokens(limit.input), _tokens(limit.output), "catalogue", True)
-
-
-def plain_json(text: str) -> str:
-    """Take comments and trailing commas out of JSON with comments; strings are left as they are."""
-    out: list[str] = []
-    n, end = 0, len(text)
-    while n < end:
-        c = text[n]
-        if c == '"':
-            start = n
-            n += 1
-            while n < end and text[n] != '"':
-                n += 2 if text[n] == "\\" else 1
-            n += 1
-            out.append(text[start:n])
-        elif text.startswith("//", n):
-            n = _after(text, "\n", n)
-        elif text.startswith("/*", n):
-            n = _after(text, "*/", n + 2)
-        else:
-            if c in "}]":
-                _drop_comma(out)
-            out.append(c)
-            n += 1
-    return "".join(out)
-
-
-def _after(text: str, mark: str, start: int) -> int:
-    found = text.find(mark, start)
-    return len(text) if found < 0 else found + len(mark)
-
-
-def _drop_comma(out: list[str]) -> None:
-    last = len(out) - 1
-    while last >= 0 and out[last].isspace():
-        last -= 1
-    if last >= 0 and out[last] == ",":
-        out[last] = ""

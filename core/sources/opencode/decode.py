@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 from ctx_inspect.core.model import Usage
-from ctx_inspect.core.sources.opencode.records import Media, MessageRow, PartRow, Tool, utf8
+from ctx_inspect.core.sources.opencode.records import Media, MessageRow, PartRow, Tool
+from ctx_inspect.core.text.size import utf8
 
 Loose = msgspec.Raw
 

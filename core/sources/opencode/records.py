@@ -16,11 +16,6 @@ LOGGED = "\0log:"
 """Begins the id of a part that only the event log still holds. No part of the tables has a NUL in its id: such a row is refused."""
 
 
-def utf8(text: str) -> int:
-    """Return the UTF-8 bytes of a text."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
 def raw(value: str | None) -> Raw | None:
     """Mark a text of the store as hostile."""
     return Raw(value) if value is not None else None

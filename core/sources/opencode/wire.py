@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ctx_inspect.core.model import Message, Part, PartKind, Raw, Ref, Role, Synthetic
 from ctx_inspect.core.sources.opencode import constants as k
 from ctx_inspect.core.sources.opencode.classes import TABLE, UserClass, is_media
-from ctx_inspect.core.sources.opencode.records import Entry, Media, PartRow, Tool, utf8
+from ctx_inspect.core.sources.opencode.records import Entry, Media, PartRow, Tool
+from ctx_inspect.core.text.size import utf8
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ctx_inspect.core.model.limits import RANK_HARNESS
 from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.formats import DEFAULT_WINDOW, RESERVE_TOKENS
 from ctx_inspect.core.sources.pi.records import count
+from ctx_inspect.core.text.jsonc import plain_json
 
 T = TypeVar("T")
 MAX_CONFIG = 8 << 20
@@ -56,37 +57,9 @@ class _Settings(msgspec.Struct, rename="camel"):
     session_dir: str | None = None
 
 
-def without_comments(data: bytes) -> bytes:
-    """Return JSON with ``//`` and ``/* */`` comments and trailing commas taken out, as Pi reads its configuration."""
-    text = data.decode("utf-8-sig", "replace")
-    out: list[str] = []
-    place = 0
-    while place < len(text):
-        at = text[place]
-        if at == '"':
-            end = place + 1
-            while end < len(text) and text[end] != '"':
-                end += 2 if text[end] == "\\" else 1
-            out.append(text[place : end + 1])
-            place = end + 1
-        elif text.startswith("//", place):
-            end = text.find("\n", place)
-            place = len(text) if end == -1 else end
-        elif text.startswith("/*", place):
-            end = text.find("*/", place)
-            place = len(text) if end == -1 else end + 2
-        elif at in "]}":
-            back = len(out) - 1
-            while back >= 0 and not out[back].strip():
-                back -= 1
-            if back >= 0 and out[back] == ",":
-                out[back] = ""
-            out.append(at)
-            place += 1
-        else:
-            out.append(at)
-            place += 1
-    return "".join(out).encode()
+def _without_comments(data: bytes) -> str:
+    """Return configuration as Pi reads it: comments and trailing commas are no part of it."""
+    return plain_json(data.decode("utf-8-sig", "replace"))
 
 
 def _load(path: Path, kind: type[T]) -> T | None:
@@ -100,7 +73,7 @@ def _load(path: Path, kind: type[T]) -> T | None:
         return None
     finally:
         os.close(fd)
-    for form in (bytes, without_comments):
+    for form in (bytes, _without_comments):
         try:
             return msgspec.json.decode(form(data), type=kind)
         except (msgspec.MsgspecError, RecursionError):

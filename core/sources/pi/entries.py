@@ -11,8 +11,9 @@ from ctx_inspect.core.model.ledger import NO_USAGE
 from ctx_inspect.core.sources.pi.classes import Row, classify
 from ctx_inspect.core.sources.pi.errors import error_class
 from ctx_inspect.core.sources.pi.formats import BRANCH_FRAME, COMPACTION_FRAME, DROPPED_STOPS, FINISH, bash_text
-from ctx_inspect.core.sources.pi.parts import Note, notes_of, result_notes, utf8
+from ctx_inspect.core.sources.pi.parts import Note, notes_of, result_notes
 from ctx_inspect.core.sources.pi.records import Body, Content, Figures, Line, Number, content_of, count, millis, takes_out
+from ctx_inspect.core.text.size import utf8
 
 NO_MODEL = Model(None, None)
 _PROVIDER, _CALL = Witness.PROVIDER, PartKind.CALL

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 from ctx_inspect.core.model import Part, PartKind, Raw, Ref
 from ctx_inspect.core.sources.pi.records import Block, Content
+from ctx_inspect.core.text.size import utf8
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
@@ -28,11 +29,6 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     name: str | None = None
     call: str | None = None
     mime: str | None = None
-
-
-def utf8(text: str) -> int:
-    """Return how many bytes a text takes in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 _PLACES = {base: [f"{base}/{i}" for i in range(32)] for base in ("content", "replacement", "result")}

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import msgspec
 from ctx_inspect.core.model import Category, Item, Origin, Raw, Ref
-from ctx_inspect.core.sources.pi.parts import utf8
+from ctx_inspect.core.text.size import utf8
 
 HARNESS_SECTIONS = frozenset({"preamble", "tools", "rules", "docs", "addendum", "project_context", "skills", "cwd"})
 """Pi's own sections; others come from extensions."""

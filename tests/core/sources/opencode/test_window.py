@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from ctx_inspect.core.model import Confirmed, Estimated, Model, Raw, Unavailable, Window, Witness, value_of
 from ctx_inspect.core.sources.opencode import OpenCodeSource
-from ctx_inspect.core.sources.opencode.config import plain_json, window
+from ctx_inspect.core.sources.opencode.config import window
+from ctx_inspect.core.text.jsonc import plain_json
 from ctx_inspect.core.timeline import timeline
 
 from tests.builders.opencode import OpenCodeDB
