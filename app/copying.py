@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctx_inspect.app.palette import Choice
 from ctx_inspect.app.snapshot import Snapshot
 from ctx_inspect.core.model import Raw, Shown, value_of
-from ctx_inspect.core.text.show import clipboard, command, own
+from ctx_inspect.core.text.show import clipboard, command, joined, said
 from ctx_inspect.core.views.figures import counted, round_tokens, share, tokens
 from ctx_inspect.core.views.layout import plain
 from ctx_inspect.core.views.sheet import Sheet
@@ -42,7 +42,7 @@ def copies(snapshot: Snapshot, turn: int | None, tab: str, sheet: Sheet) -> dict
 
 def copy_choices(found: dict[str, tuple[str, str]]) -> list[Choice]:
     """Return the menu."""
-    return [Choice(name, own(words), own(name)) for name, (words, _) in found.items()]
+    return [Choice(name, said(words), said(name)) for name, (words, _) in found.items()]
 
 
 def summary(snapshot: Snapshot, turn: int | None) -> Shown:
@@ -64,4 +64,4 @@ def summary(snapshot: Snapshot, turn: int | None) -> Shown:
     events = sum(len(r.events) for r in line.turns)
     if events:
         parts.append(counted(events, "event"))
-    return Shown(" · ".join(parts))
+    return joined(" · ".join(parts))

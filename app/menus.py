@@ -8,8 +8,8 @@ from pathlib import Path
 from ctx_inspect.app import copying, palette, svg, themes
 from ctx_inspect.app.board import Board
 from ctx_inspect.app.palette import Choice, Picker
-from ctx_inspect.core.model import Raw, Shown
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.model import Raw
+from ctx_inspect.core.text.show import joined, own, said, terminal
 
 PICTURES = 1000
 """Names that are tried for a picture."""
@@ -34,17 +34,17 @@ def everything(app: Board) -> None:
 def keys(app: Board) -> None:
     """List the keys of the focused pane."""
     pane = app.pane_name()
-    _over(app, Picker(Shown(f"Keys: {pane}"), palette.help_choices(pane, app.start.keys, app.absent()), sign="?"))
+    _over(app, Picker(joined("Keys: ", said(pane)), palette.help_choices(pane, app.start.keys, app.absent()), sign="?"))
 
 
 def theme(app: Board) -> None:
     """List the themes."""
-    _over(app, Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", own(n)) for n in themes.NAMES])))
+    _over(app, Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", said(n)) for n in themes.NAMES])))
 
 
 def why(app: Board) -> None:
     """List what could not be read."""
-    rows = [Choice(None, terminal(Raw(p.message)), Shown(p.code.value), terminal(p.source, 60)) for p in reversed(app.trouble.problems)]
+    rows = [Choice(None, terminal(Raw(p.message)), joined(p.code.value), terminal(p.source, 60)) for p in reversed(app.trouble.problems)]
     if rows:
         _over(app, Picker(own("What could not be read"), palette.filtered(rows), sign="!"))
 

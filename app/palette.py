@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, LiteralString
 
 from ctx_inspect.app.keymap import KEYS, shown
 from ctx_inspect.core.model import Shown
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, said
 from ctx_inspect.core.views.layout import fit, lay, rule
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from ctx_inspect.widgets.band import Band, Drawing
@@ -61,7 +61,9 @@ class Picker(ModalScreen[Hashable | None]):
     Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $ground; border: solid $edge; }
     """
 
-    def __init__(self, title: Shown, choices: Choices, sign: str = ":", hint: str = "type to filter", free: bool = False) -> None:
+    def __init__(
+        self, title: Shown, choices: Choices, sign: LiteralString = ":", hint: LiteralString = "type to filter", free: bool = False
+    ) -> None:
         """Make the sheet.
 
         Args:
@@ -98,7 +100,7 @@ class Picker(ModalScreen[Hashable | None]):
         note = max([0, *(len(c.note) for c in found)])
         rows = [
             Row(
-                (Cell((Span(Shown(" " + c.left), Tone.FOCUS, strong=True),)), Cell((Span(c.words),)), Cell((Span(c.note, Tone.DIM),))),
+                (Cell((Span(joined(" ", c.left), Tone.FOCUS, strong=True),)), Cell((Span(c.words),)), Cell((Span(c.note, Tone.DIM),))),
                 key=("pick", c.id),
             )
             for c in found
@@ -148,7 +150,7 @@ class Picker(ModalScreen[Hashable | None]):
 def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: int) -> Choices:
     """Return every action with its key; a typed number goes to that turn."""
     actions = [
-        Choice(k.action, own(k.does), Shown(shown(k, changed))) for k in KEYS if k.action and k.id not in absent | {"palette", "close"}
+        Choice(k.action, said(k.does), said(shown(k, changed))) for k in KEYS if k.action and k.id not in absent | {"palette", "close"}
     ]
     find = filtered(actions)
 
@@ -158,7 +160,7 @@ def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: i
             n = int(typed)
             n = turns + 1 + n if n < 0 else n
             n = max(1, min(turns, n))
-            return [Choice(f"turn({n})", Shown(f"go to turn {n}"), own("⏎"), Shown(f"of {turns}"))]
+            return [Choice(f"turn({n})", joined("go to turn ", n), own("⏎"), joined("of ", turns))]
         return find(typed)
 
     return choices
@@ -168,4 +170,4 @@ def help_choices(pane: str, changed: Mapping[str, str], absent: frozenset[str]) 
     """Return the keys that are valid in a pane, its own ones first."""
     valid = [k for k in KEYS if pane in k.panes and k.keys and k.id not in absent]
     valid.sort(key=lambda k: len(k.panes))
-    return filtered([Choice(k.action or None, own(k.does), Shown(shown(k, changed))) for k in valid])
+    return filtered([Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid])

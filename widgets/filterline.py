@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ctx_inspect.core.model.evidence import Raw, Shown
-from ctx_inspect.core.text.show import own, terminal
+from typing import LiteralString
+
+from ctx_inspect.core.model.evidence import Raw
+from ctx_inspect.core.text.show import joined, own, terminal
 from ctx_inspect.core.views.layout import fit
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.widgets.tones import BAND, Toned
@@ -54,7 +56,7 @@ class FilterLine(Toned, can_focus=True):
     class Left(Message):
         """Esc was pressed."""
 
-    def __init__(self, sign: str = "/", hint: str = "type to filter") -> None:
+    def __init__(self, sign: LiteralString = "/", hint: LiteralString = "type to filter") -> None:
         """Make an empty line.
 
         Args:
@@ -72,7 +74,7 @@ class FilterLine(Toned, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return the line."""
-        spans = [Span(Shown(f" {self._sign} "), Tone.FOCUS, strong=True)]
+        spans = [Span(joined(" ", self._sign, " "), Tone.FOCUS, strong=True)]
         if self.words:
             spans.append(Span(terminal(Raw(self.words))))
         if self.has_focus:

@@ -14,12 +14,12 @@ from ctx_inspect import __version__
 from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import note, progress, span, write_json, write_lines
 from ctx_inspect.app.commands.stores import Found, NoSource, Stores, stores
-from ctx_inspect.core.model import Problem, ProblemCode, Raw, Shown
+from ctx_inspect.core.model import Problem, ProblemCode, Raw
 from ctx_inspect.core.schema import Check, Doctor
 from ctx_inspect.core.sources.base import NoSession, Source, SourceError
 from ctx_inspect.core.text import tokens
 from ctx_inspect.core.text.redact import redact
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import joined, said, terminal
 from ctx_inspect.core.views.figures import counted, size
 from ctx_inspect.core.views.layout import Line
 from ctx_inspect.core.views.sheet import Span, Tone
@@ -187,7 +187,7 @@ def _lines(checks: list[Check]) -> list[Line]:
     for check in checks:
         sign, tone = _SIGNS[check.state]
         name = terminal(Raw(check.name), 200)
-        out.append((Span(own(sign), tone), Span(Shown(f" {name}")), Span(Shown(f"  {terminal(Raw(check.message))}"), Tone.DIM)))
+        out.append((Span(said(sign), tone), Span(joined(" ", name)), Span(joined("  ", terminal(Raw(check.message))), Tone.DIM)))
         if not isinstance(check.next, UnsetType):
-            out.append(span(Shown(f"    {terminal(Raw(check.next))}"), Tone.FOCUS))
+            out.append(span(joined("    ", terminal(Raw(check.next))), Tone.FOCUS))
     return out

@@ -8,7 +8,7 @@ from ctx_inspect.app.commands.output import note, span, table, warn, width, writ
 from ctx_inspect.app.commands.stores import NotFound, stores, turn_named
 from ctx_inspect.core.budget import request_window, steps_of
 from ctx_inspect.core.measure import Measure, calibrated_on
-from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Shown, Turn, Unavailable, Why, replace
+from ctx_inspect.core.model import Known, Ledger, Part, Raw, Request, Turn, Unavailable, Why, replace
 from ctx_inspect.core.schema import show_of
 from ctx_inspect.core.schema.common import cleaner
 from ctx_inspect.core.schema.damage import uncalled
@@ -17,7 +17,7 @@ from ctx_inspect.core.schema.turns import window_of
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text import tokens as counters
 from ctx_inspect.core.text.redact import whole_words
-from ctx_inspect.core.text.show import lines, own, terminal
+from ctx_inspect.core.text.show import joined, lines, own, padded, said, terminal
 from ctx_inspect.core.timeline import timeline
 from ctx_inspect.core.views.figures import counted, size, whole
 from ctx_inspect.core.views.gauge import TONES
@@ -96,7 +96,7 @@ def _lines(answer: Show, text: bool) -> list[Line]:
     where = f"{terminal(Raw(answer.session))} · turn {answer.turn}"
     if not isinstance(answer.step, UnsetType):
         where += f" · step {answer.step} of {answer.steps}"
-    out.append(span(Shown(where), strong=True))
+    out.append(span(said(where), strong=True))
     facts: list[str] = []
     if not isinstance(answer.window.tokens, UnsetType):
         facts.append(f"window {answer.window.tokens:,}")
@@ -104,9 +104,9 @@ def _lines(answer: Show, text: bool) -> list[Line]:
             facts.append(f"of {answer.window.limit.value:,}")
     elif not isinstance(answer.window.why, UnsetType):
         facts.append(f"window — ({answer.window.why})")
-    out.append(span(Shown("rebuilt from the store · " + " ".join(facts)), Tone.DIM))
+    out.append(span(said(" · ".join(["rebuilt from the store", " ".join(facts)] if facts else ["rebuilt from the store"])), Tone.DIM))
     if answer.steps > 1 and not isinstance(answer.step, UnsetType):
-        out.append(span(own(_which(answer.step, answer.steps)), Tone.DIM))
+        out.append(span(said(_which(answer.step, answer.steps)), Tone.DIM))
     rows: list[Row] = []
     for category in answer.categories:
         rows += _category(category)
@@ -117,7 +117,7 @@ def _lines(answer: Show, text: bool) -> list[Line]:
         Column(own("how it is known"), 44, leaves=1),
     )
     out += table(columns, rows, wide)
-    out += [span(Shown(f"not recorded: {n.what}: {n.why}"), Tone.DIM) for n in answer.not_recorded]
+    out += [span(said(f"not recorded: {n.what}: {n.why}"), Tone.DIM) for n in answer.not_recorded]
     if text:
         out += _conversation(answer)
     return out
@@ -135,7 +135,7 @@ def _number(tokens: Tokens) -> Cell:
     if isinstance(tokens.count, UnsetType):
         return Cell((Span(own("—"), Tone.DIM),))
     sign = "≈" if tokens.evidence == "estimated" else ""
-    return Cell((Span(Shown(sign + whole(tokens.count)), italic=tokens.evidence == "estimated"),))
+    return Cell((Span(joined(sign, whole(tokens.count)), italic=tokens.evidence == "estimated"),))
 
 
 def _how(tokens: Tokens, *more: str | UnsetType) -> Cell:
@@ -146,8 +146,8 @@ def _how(tokens: Tokens, *more: str | UnsetType) -> Cell:
 def _category(category: CategoryRow) -> list[Row]:
     tone = next((t for c, t in TONES.items() if c.value == category.category), Tone.TEXT)
     noun = "message" if category.category == "conversation" else "item"
-    words = Shown(f"  {counted(len(category.items), noun)}")
-    head = Cell((Span(own(category.category), tone, strong=True), Span(words, Tone.DIM)))
+    words = joined("  ", counted(len(category.items), noun))
+    head = Cell((Span(said(category.category), tone, strong=True), Span(words, Tone.DIM)))
     out = [Row((head, _number(category.tokens), Cell(), _how(category.tokens, category.how, category.why)))]
     out += [_item(item, settings=category.category == "settings") for item in category.items]
     return out
@@ -157,17 +157,17 @@ def _item(item: ItemRow, *, settings: bool) -> Row:
     spans: list[Span] = [Span(own("  "))]
     if not isinstance(item.role, UnsetType):
         kinds = [] if isinstance(item.parts, UnsetType) else [_part_words(p.kind, p.name) for p in item.parts]
-        spans.append(Span(Shown(f"{item.role:<9} ")))
+        spans.append(Span(padded(said(item.role), 10)))
         spans.append(Span(terminal(Raw(item.k)), Tone.DIM))
-        spans.append(Span(Shown("  " + ", ".join(kinds)), Tone.DIM))
+        spans.append(Span(said("  " + ", ".join(kinds)), Tone.DIM))
         if not isinstance(item.synthetic, UnsetType):
-            spans.append(Span(Shown(f"  ({item.synthetic})"), Tone.DIM))
+            spans.append(Span(said(f"  ({item.synthetic})"), Tone.DIM))
     else:
         spans.append(Span(terminal(Raw(item.k), 200)))
         if not isinstance(item.value, UnsetType):
-            spans.append(Span(Shown(f" = {terminal(Raw(item.value), 200)}")))
+            spans.append(Span(joined(" = ", terminal(Raw(item.value), 200))))
         if not isinstance(item.src, UnsetType) and not isinstance(item.src.path, UnsetType) and item.src.path != item.k:
-            spans.append(Span(Shown(f"  {terminal(Raw(item.src.path), 200)}"), Tone.DIM))
+            spans.append(Span(joined("  ", terminal(Raw(item.src.path), 200)), Tone.DIM))
     volume = item.bytes
     if isinstance(volume, UnsetType) and not isinstance(item.parts, UnsetType):
         sizes = [p.bytes for p in item.parts if not isinstance(p.bytes, UnsetType)]
@@ -188,9 +188,9 @@ def _conversation(answer: Show) -> list[Line]:
                 continue
             for part in item.parts:
                 words = f"── {item.role} · {_part_words(part.kind, part.name)} · {terminal(Raw(item.k))}"
-                out += [(), span(Shown(words), Tone.DIM, strong=True)]
+                out += [(), span(said(words), Tone.DIM, strong=True)]
                 if not isinstance(part.text, UnsetType):
                     out += [span(line) for line in lines(Raw(part.text))]
                 elif not isinstance(part.text_why, UnsetType):
-                    out.append(span(Shown(f"— {part.text_why}"), Tone.DIM))
+                    out.append(span(said(f"— {part.text_why}"), Tone.DIM))
     return out

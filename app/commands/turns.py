@@ -15,7 +15,7 @@ from ctx_inspect.core.schema.common import cleaner
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.text.clock import day, local
 from ctx_inspect.core.text.redact import uncovered, whole_words
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, tokens, whole
 from ctx_inspect.core.views.layout import Line
@@ -89,17 +89,17 @@ def lines(ledger: Ledger, rows: Timeline, begin: Callable[[Sequence[Ref]], Raw |
         if isinstance(at, TurnRow):
             if day(at.turn.at) != date:
                 date = day(at.turn.at)
-                out.append(span(Shown(f"  {date}"), Tone.DIM, strong=True))
+                out.append(span(joined("  ", date), Tone.DIM, strong=True))
             out.append(laid.line(i))
             raw = begin(at.turn.input)
             if raw is not None:
-                out.append(span(Shown(f"       {terminal(raw)}"), Tone.DIM))
+                out.append(span(joined("       ", terminal(raw)), Tone.DIM))
         else:
             out.append(laid.line(i))
     if not ledger.turns:
         out.append(span(own("  no turn yet"), Tone.DIM))
-    out += [span(Shown(f"  {counted(len(ledger.hidden), 'turn')} no longer on the active history"), Tone.DIM)] if ledger.hidden else []
-    out += [span(Shown(f"  not recorded: {what}: {why}"), Tone.DIM) for what, why in ledger.not_recorded]
+    out += [span(joined("  ", counted(len(ledger.hidden), "turn"), " no longer on the active history"), Tone.DIM)] if ledger.hidden else []
+    out += [span(said(f"  not recorded: {what}: {why}"), Tone.DIM) for what, why in ledger.not_recorded]
     return out
 
 
@@ -109,17 +109,17 @@ def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
     title = terminal(uncovered(info.title, uncover), 200) if info.title else own("(no title)")
     out: list[Line] = [
         (Span(title, strong=True),),
-        span(Shown(f"{terminal(Raw(info.key))} · {counted(len(ledger.turns), 'turn')} · updated {local(info.updated)}"), Tone.DIM),
+        span(joined(terminal(Raw(info.key)), " · ", counted(len(ledger.turns), "turn"), " · updated ", local(info.updated)), Tone.DIM),
     ]
     limit = value_of(rows.limit)
-    of = Shown(f" of {round_tokens(limit.tokens)}") if limit is not None else Shown(f" · {reason(rows.limit)}")
+    of = joined(" of ", round_tokens(limit.tokens)) if limit is not None else joined(" · ", reason(rows.limit))
     percent = ""
     now = value_of(rows.current)
     if now is not None and limit is not None:
         percent = f" · {100 * now / limit.tokens:.0f}%"
-    words: list[Span] = [Span(own("window ")), known(rows.current, tokens, strong=True), Span(of, Tone.DIM), Span(own(percent))]
+    words: list[Span] = [Span(own("window ")), known(rows.current, tokens, strong=True), Span(of, Tone.DIM), Span(said(percent))]
     if isinstance(rows.current, Unavailable):
-        words.append(Span(Shown(f" · {reason(rows.current)}"), Tone.DIM))
+        words.append(Span(joined(" · ", reason(rows.current)), Tone.DIM))
     if not isinstance(rows.threshold, Unavailable):
         words += [Span(own(" · compacts at ")), known(rows.threshold, round_tokens)]
     if not isinstance(rows.forecast, Unavailable):
@@ -130,7 +130,7 @@ def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
     sums += f"of it {_figure(total.cache_read)} from the cache; got {_figure(total.output)}"
     if total.unreported:
         sums += f"; {counted(total.unreported, 'step')} reported no usage"
-    out.append(span(Shown(sums), Tone.DIM))
+    out.append(span(said(sums), Tone.DIM))
     return out
 
 

@@ -8,9 +8,9 @@ from functools import partial
 
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import request_window
-from ctx_inspect.core.model import Category, Ref, Shown
+from ctx_inspect.core.model import Category, Ref
 from ctx_inspect.core.shares import Shares, shares
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, said
 from ctx_inspect.core.timeline import TurnRow
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
@@ -122,10 +122,10 @@ class DetailPane(Vertical):
                 left.append(pad(2))
             start = 2 + line_width(left)
             on_ = name == self.tab
-            left += [Span(Shown(f"{number} "), Tone.DIM), Span(own(word), Tone.FOCUS if on_ and focused else Tone.TEXT, strong=on_)]
+            left += [Span(joined(number, " "), Tone.DIM), Span(said(word), Tone.FOCUS if on_ and focused else Tone.TEXT, strong=on_)]
             zones.append(Zone(0, start, 2 + line_width(left), name))
         numbered = self.turn is not None and not (self.snapshot is not None and self.snapshot.ledger.partial)
-        right = (Span(Shown(f"turn {self.turn}"), Tone.DIM),) if numbered else ()
+        right = (Span(joined("turn ", self.turn or 0), Tone.DIM),) if numbered else ()
         return Drawing((fit(rule(left, right, width, Tone.FOCUS if focused else Tone.DIM), width),), tuple(zones))
 
     def _chart(self, width: int) -> Drawing:

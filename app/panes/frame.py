@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ctx_inspect.app.keymap import Key, footer
-from ctx_inspect.core.model import Problem, Raw, Shown
+from ctx_inspect.core.model import Problem, Raw
 from ctx_inspect.core.sources.base import Looked
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.views.empty import empty_sheet
 from ctx_inspect.core.views.gauge import Gauge, gauge_lines, smallest
 from ctx_inspect.core.views.glyphs import PROBLEM
@@ -40,7 +40,7 @@ class HeadBand(Band):
     def _lines_for(self, width: int) -> Drawing:
         if self.lines == 1:
             words = smallest(self.gauge) if self.gauge is not None else own("ctx-inspect")
-            right = (Span(Shown(f"{self.header.turn}/{self.header.turns} "), Tone.DIM),) if self.header.turn is not None else ()
+            right = (Span(joined(self.header.turn, "/", self.header.turns, " "), Tone.DIM),) if self.header.turn is not None else ()
             return Drawing((fit(spread((Span(words, strong=True),), right, width), width),))
         lines: list[Line] = [header_line(self.header, width)]
         if self.gauge is not None:
@@ -82,7 +82,7 @@ class FootBand(Band):
             if spans:
                 spans.append(pad(gap))
             start = at + line_width(spans)
-            spans += [Span(terminal(Raw(written)), Tone.FOCUS, strong=True), Span(Shown(" " + self.words.get(key.id, key.word)))]
+            spans += [Span(terminal(Raw(written)), Tone.FOCUS, strong=True), Span(said(" " + self.words.get(key.id, key.word)))]
             zones.append(Zone(0, start, at + line_width(spans), key.action))
         return spans, zones
 
@@ -123,7 +123,7 @@ class ProblemBand(Band):
             return Drawing(())
         newest = self.problems[-1]
         more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        left = (pad(1), Span(PROBLEM, Tone.ALERT), pad(1), Span(Shown(terminal(Raw(newest.message)) + more)))
+        left = (pad(1), Span(PROBLEM, Tone.ALERT), pad(1), Span(said(newest.message + more)))
         right = (Span(own("! why  x dismiss "), Tone.DIM),) if width >= 40 else ()
         room = width - line_width(right) - (1 if right else 0)
         return Drawing((fit((*fit(left, room), pad(1), *right), width),))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from ctx_inspect.core.model.evidence import Shown
+from ctx_inspect.core.text.show import clock, joined, part_of
 
-UNKNOWN = Shown("—")
+UNKNOWN = joined("—")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -54,7 +55,7 @@ def local(ms: int | None, zone: tzinfo | None = None, *, seconds: bool = False) 
     if moment is None:
         return UNKNOWN
     there, twice = _local(moment, zone)
-    return Shown(there.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M") + (_offset(there) if twice else ""))
+    return joined(clock(there, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"), _offset(there) if twice else "")
 
 
 def time_of_day(ms: int | None, zone: tzinfo | None = None, *, seconds: bool = False) -> Shown:
@@ -63,14 +64,15 @@ def time_of_day(ms: int | None, zone: tzinfo | None = None, *, seconds: bool = F
     if moment is None:
         return UNKNOWN
     there, twice = _local(moment, zone)
-    return Shown(there.strftime("%H:%M:%S" if seconds else "%H:%M") + (_offset(there) if twice else ""))
+    return joined(clock(there, "%H:%M:%S" if seconds else "%H:%M"), _offset(there) if twice else "")
 
 
 def day(ms: int | None, zone: tzinfo | None = None) -> Shown:
     """Return the local date (``2026-11-01``)."""
     moment = _moment(ms)
-    return UNKNOWN if moment is None else Shown(_local(moment, zone)[0].strftime("%Y-%m-%d"))
+    return UNKNOWN if moment is None else clock(_local(moment, zone)[0], "%Y-%m-%d")
 
 
-def _offset(moment: datetime) -> str:
-    return " " + moment.isoformat()[-6:]
+def _offset(moment: datetime) -> Shown:
+    digits = clock(moment, "%z")  # +hhmm, seconds behind it in zones of old
+    return joined(" ", part_of(digits, 0, 3), ":", part_of(digits, 3, 5))

@@ -21,6 +21,9 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+from typing import LiteralString, TypeAlias
 
 from ctx_inspect.core.model.evidence import Raw, Shown
 
@@ -104,9 +107,53 @@ _VISIBLE = _Table()
 _ESCAPED = _Escapes()
 
 
-def own(text: str) -> Shown:
-    """Mark a literal of our own code as drawable. Never call it with anything that came from outside."""
+Safe: TypeAlias = Shown | LiteralString
+"""What may stand in a line that is shown: what was made harmless, and literals of our own code."""
+
+
+def own(text: LiteralString) -> Shown:
+    """Return a literal of our own code; type checkers refuse anything else."""
     return Shown(text)
+
+
+def joined(*parts: Safe | int) -> Shown:
+    """Return parts that may be shown as one: they stay harmless side by side."""
+    return Shown("".join(map(str, parts)))
+
+
+def numeral(n: float, form: LiteralString = ",") -> Shown:
+    """Return a number, formatted: digits, signs and separators are all that comes of one."""
+    return Shown(format(n, form))
+
+
+def safe_join(between: Safe, parts: Iterable[Safe]) -> Shown:
+    """Return parts with something between them."""
+    return Shown(between.join(parts))
+
+
+def clock(moment: datetime, form: LiteralString) -> Shown:
+    """Return a moment as numbers."""
+    return Shown(moment.strftime(form))
+
+
+def part_of(text: Safe, start: int, end: int | None = None) -> Shown:
+    """Return a part of a text: it is as harmless as the whole."""
+    return Shown(text[start:end])
+
+
+def repeated(text: Safe, n: int) -> Shown:
+    """Return a text repeated."""
+    return Shown(text * n)
+
+
+def padded(text: Safe, width: int) -> Shown:
+    """Return a text with blanks behind it, at least so many characters long."""
+    return Shown(text.ljust(width))
+
+
+def padded_left(text: Safe, width: int) -> Shown:
+    """Return a text with blanks before it, at least so many characters long."""
+    return Shown(text.rjust(width))
 
 
 def _thin_marks(text: str, marks: set[str]) -> str:
@@ -152,6 +199,11 @@ def terminal(raw: Raw, limit: int | None = None) -> Shown:
     """
     cut = limit is not None and len(raw) > limit
     return Shown(_visible(raw[:limit]) + "…" if cut else _visible(raw))
+
+
+def said(words: str) -> Shown:
+    """Return words of our own that came through the model (a reason, the name of a counter): made harmless all the same."""
+    return terminal(Raw(words))
 
 
 def lines(raw: Raw, limit: int | None = None) -> list[Shown]:

@@ -6,6 +6,7 @@ The widths are those with which the terminal interface draws (a test compares bo
 from __future__ import annotations
 
 from ctx_inspect.core.model.evidence import Shown
+from ctx_inspect.core.text.show import joined, part_of, repeated
 
 ELLIPSIS = "…"
 
@@ -53,9 +54,9 @@ def cut(text: Shown, width: int) -> Shown:
     if text.isascii():
         if len(text) <= width:
             return text
-        return Shown(text[: width - 1] + ELLIPSIS if width > 0 else "")
+        return joined(part_of(text, 0, width - 1), ELLIPSIS) if width > 0 else joined()
     if width <= 0:
-        return Shown("")
+        return joined("")
     used = 0
     fits = 0
     for i, char in enumerate(text):
@@ -63,7 +64,7 @@ def cut(text: Shown, width: int) -> Shown:
         if used <= width - 1:
             fits = i + 1
         elif used > width:
-            return Shown(text[:fits] + ELLIPSIS)
+            return joined(part_of(text, 0, fits), ELLIPSIS)
     return text
 
 
@@ -79,8 +80,8 @@ def fit(text: Shown, width: int, *, right: bool = False) -> Shown:
         A line that takes exactly ``width`` cells.
     """
     text = cut(text, width)
-    blanks = " " * (width - cells(text))
-    return Shown(blanks + text if right else text + blanks)
+    blanks = repeated(" ", width - cells(text))
+    return joined(blanks, text) if right else joined(text, blanks)
 
 
 def wrap(text: Shown, width: int) -> list[Shown]:
@@ -95,7 +96,7 @@ def wrap(text: Shown, width: int) -> list[Shown]:
     """
     width = max(2, width)
     out: list[Shown] = []
-    rest: str = text
+    rest = text
     while cells(rest) > width:
         used = 0
         end = 0
@@ -106,7 +107,7 @@ def wrap(text: Shown, width: int) -> list[Shown]:
         blank = rest.rfind(" ", 0, end + 1)
         # a blank very early would leave a line nearly empty
         at = blank if blank > width // 4 else end
-        out.append(Shown(rest[:at].rstrip(" ")))
-        rest = rest[at:].lstrip(" ")
-    out.append(Shown(rest))
+        out.append(part_of(rest, 0, len(rest[:at].rstrip(" "))))
+        rest = part_of(rest, len(rest) - len(rest[at:].lstrip(" ")))
+    out.append(rest)
     return out

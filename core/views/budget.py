@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ctx_inspect.core.budget import Sent
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Raw, Shown, Unavailable, Why, value_of
 from ctx_inspect.core.shares import NO_SIZE, Adding, Count, Share, Shares
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, padded, repeated, said
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from ctx_inspect.core.views.events import state, why_no_window
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
@@ -110,7 +110,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
     rows.append(Row(kind=RowKind.BLANK))
     rows += _sent(view.sent)
     columns = (
-        Column(own("  " + (f"≈ tokens by {view.counter}" if view.shares is not None else "tokens")), 0),
+        Column(joined("  ", *(("≈ tokens by ", said(view.counter)) if view.shares is not None else ("tokens",))), 0),
         Column(NOTHING, bar, leaves=2),
         Column(own("tokens"), 8, right=True),
         Column(NOTHING, 4, right=True, leaves=3),
@@ -120,7 +120,7 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
 
 
 def _note(words: str, tone: Tone = Tone.DIM) -> Row:
-    return Row((Cell((Span(Shown(words), tone),)),), RowKind.NOTE)
+    return Row((Cell((Span(said(words), tone),)),), RowKind.NOTE)
 
 
 def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
@@ -129,13 +129,13 @@ def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
 
 def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -> list[Row]:
     category, found, items = part.category, part.tokens, part.items
-    name = own(category.value.capitalize())
+    name = said(category.value.capitalize())
     sign = fill_of(category, view.ascii_only)
     n = value_of(found)
     if n is None:
         return _missing(sign, name, reason(found), category, line)
     filled = max(1 if n else 0, round(width * n / base))
-    bar = (Span(Shown(sign * filled), TONES[category]), Span(Shown(EMPTY * (width - filled)), Tone.DIM))
+    bar = (Span(joined(repeated(sign, filled)), TONES[category]), Span(joined(repeated(EMPTY, width - filled)), Tone.DIM))
     noun = "message" if category is Category.CONVERSATION else "item"
     coverage = view.context.coverage.get(category) if view.context is not None else None
     how = coverage.how if coverage is not None and coverage.how else "recorded"
@@ -144,11 +144,11 @@ def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -
     out = [
         Row(
             (
-                Cell((*_name(sign, TONES[category], name).spans, Span(Shown("  " + counted(items, noun)), Tone.DIM))),
+                Cell((*_name(sign, TONES[category], name).spans, Span(joined("  ", counted(items, noun)), Tone.DIM))),
                 Cell(bar),
-                Cell((Span(Shown("≈" + tokens(n)), italic=True),)),
+                Cell((Span(joined("≈", tokens(n)), italic=True),)),
                 Cell((Span(share(n, base), Tone.DIM, italic=True),)),
-                Cell((Span(terminal_own(how), Tone.DIM),)),
+                Cell((Span(said(how), Tone.DIM),)),
             ),
             key=category,
         )
@@ -158,9 +158,9 @@ def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -
 
 def _missing(sign: Shown, name: Shown, why: Shown, category: Category, line: int) -> list[Row]:
     """Return a category without a figure: the reason on its own line, below it only where it is too long for that."""
-    heading = (Span(sign, Tone.DIM), Span(own(" ")), Span(Shown(name.ljust(NAMES)), strong=True), Span(NONE, Tone.DIM))
+    heading = (Span(sign, Tone.DIM), Span(own(" ")), Span(joined(padded(name, NAMES)), strong=True), Span(NONE, Tone.DIM))
     if 2 + NAMES + 3 + len(why) <= line:
-        return [Row((Cell((*heading, Span(Shown("  " + why), Tone.DIM))),), RowKind.NOTE, category)]
+        return [Row((Cell((*heading, Span(joined("  ", why), Tone.DIM))),), RowKind.NOTE, category)]
     return [Row((Cell(heading),), RowKind.NOTE, category), _note("    " + why)]
 
 
@@ -169,12 +169,7 @@ def _hows(view: BudgetView) -> list[Row]:
     if view.context is None:
         return []
     ways = dict.fromkeys(c.how for c in view.context.coverage.values() if c.how)
-    return [_note("  ≈ " + Shown(how)) for how in ways]
-
-
-def terminal_own(words: str) -> Shown:
-    """Return words of our own that came through the model."""
-    return Shown(words)
+    return [_note("  ≈ " + how) for how in ways]
 
 
 def _items(view: BudgetView, category: Category) -> list[Row]:
@@ -192,7 +187,7 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
                 (
                     Cell((Span(own("  ")), Span(name))),
                     Cell(),
-                    Cell((Span(Shown("≈" + whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
+                    Cell((Span(joined("≈", whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
                     Cell(),
                     Cell((Span(where, Tone.DIM),)) if where and where != name else Cell(),
                 ),
@@ -203,7 +198,7 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
         rest = Adding("items")
         for n, _ in sized[most:]:
             rest.add(NO_SIZE if n is None else Estimated(n, view.counter))
-        words = Shown(f"  {CLOSED} {counted(len(sized) - most, 'more', 'more')}")
+        words = joined("  ", CLOSED, " ", counted(len(sized) - most, "more", "more"))
         out.append(
             Row(
                 (Cell((Span(words, Tone.DIM),)), Cell(), Cell((known(rest.total(view.counter), whole),))),
@@ -225,12 +220,12 @@ def _place(view: BudgetView, name: Raw) -> Shown:
 def _media(found: Shares) -> list[Row]:
     if not found.media:
         return []
-    name = Cell((Span(HATCH, Tone.DIM), Span(own(" Media"), strong=True), Span(Shown("  " + counted(found.media, "part")), Tone.DIM)))
+    name = Cell((Span(HATCH, Tone.DIM), Span(own(" Media"), strong=True), Span(joined("  ", counted(found.media, "part")), Tone.DIM)))
     if found.media_bytes is None:
         words = "of unknown size"
     else:
         words = size(found.media_bytes) + (f" and {found.media_unsized} of unknown size" if found.media_unsized else "")
-    how = Span(Shown(f"{words}; bytes are no tokens"), Tone.DIM)
+    how = Span(said(f"{words}; bytes are no tokens"), Tone.DIM)
     return [Row((name, Cell(), Cell((Span(NONE, Tone.DIM),)), Cell(), Cell((how,))), key="media")]
 
 
@@ -244,7 +239,7 @@ def _settings(view: BudgetView) -> list[Row]:
     out = [
         Row(
             (
-                Cell((*_name(sign, TONES[Category.SETTINGS], own("Settings")).spans, Span(Shown(f"  {len(settings)}"), Tone.DIM))),
+                Cell((*_name(sign, TONES[Category.SETTINGS], own("Settings")).spans, Span(joined("  ", len(settings)), Tone.DIM))),
                 Cell(),
                 Cell((Span(NONE, Tone.DIM),)),
                 Cell(),
@@ -281,8 +276,8 @@ def _rest(view: BudgetView, found: Shares, window: Known[int], base: int, width:
     hatched = Row(
         (
             Cell((Span(HATCH, Tone.DIM), Span(own(" Not attributable"), strong=True))),
-            Cell((Span(Shown(HATCH * filled + EMPTY * (width - filled)), Tone.DIM),)),
-            Cell((Span(Shown("≈" + tokens(rest)), italic=True),)),
+            Cell((Span(joined(repeated(HATCH, filled), repeated(EMPTY, width - filled)), Tone.DIM),)),
+            Cell((Span(joined("≈", tokens(rest)), italic=True),)),
             Cell((Span(share(shown, base), Tone.DIM, italic=True),)),
             Cell((Span(own("provider's figure less the above"), Tone.DIM),)),
         ),
@@ -296,15 +291,21 @@ def _rest(view: BudgetView, found: Shares, window: Known[int], base: int, width:
 
 
 def _figure(name: str, n: int, how: str, signed: bool = False) -> Row:
-    text = Shown(("+" if signed and n > 0 else "" if signed else "≈") + tokens(n))
+    text = joined("+" if signed and n > 0 else "" if signed else "≈", tokens(n))
     return Row(
-        (Cell((Span(Shown("  " + name)),)), Cell(), Cell((Span(text, Tone.DIM, italic=True),)), Cell(), Cell((Span(Shown(how), Tone.DIM),)))
+        (
+            Cell((Span(said("  " + name)),)),
+            Cell(),
+            Cell((Span(text, Tone.DIM, italic=True),)),
+            Cell(),
+            Cell((Span(said(how), Tone.DIM),)),
+        )
     )
 
 
 def _pair(name: str, found: Known[int]) -> Row:
     return Row(
-        (Cell((Span(Shown("  " + name)),)), Cell(), Cell((known(found, strong=True),)), Cell(), Cell((Span(reason(found), Tone.DIM),)))
+        (Cell((Span(said("  " + name)),)), Cell(), Cell((known(found, strong=True),)), Cell(), Cell((Span(reason(found), Tone.DIM),)))
     )
 
 
@@ -316,7 +317,7 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
         rows += _reasoned("Limit", limit, limit.note, how)
     else:
         sign = "≈" if isinstance(limit, Estimated) else ""
-        text = Span(Shown(sign + round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
+        text = Span(joined(sign, round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
         rows += _worded("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}", how)
         if provider is not None:
             rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
@@ -355,11 +356,11 @@ def _sent(sent: Sent) -> list[Row]:
 
 
 def _head(words: str) -> Row:
-    return Row((Cell((Span(Shown("  " + words), strong=True),)),), RowKind.NOTE)
+    return Row((Cell((Span(said("  " + words), strong=True),)),), RowKind.NOTE)
 
 
 def _words(name: str, value: tuple[Span, ...], how: str) -> Row:
-    return Row((Cell((Span(Shown("  " + name)),)), Cell(), Cell(value), Cell(), Cell((Span(Shown(how), Tone.DIM),))))
+    return Row((Cell((Span(said("  " + name)),)), Cell(), Cell(value), Cell(), Cell((Span(said(how), Tone.DIM),))))
 
 
 __all__ = ["BudgetView", "budget_sheet"]

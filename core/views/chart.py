@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ctx_inspect.core.model import Known, Shown, value_of
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.model import Known, value_of
+from ctx_inspect.core.text.show import Safe, joined, own, padded, padded_left, part_of, repeated
 from ctx_inspect.core.timeline import Timeline
 from ctx_inspect.core.views.figures import round_tokens
 from ctx_inspect.core.views.gauge import merge
@@ -71,18 +71,19 @@ def chart_lines(chart: Chart, width: int, height: int, selected: int | None = No
         columns = [windows[selected - 1] if i in chosen else n for i, n in enumerate(columns)]
     for r in range(rows):
         floor = (rows - 1 - r) / rows * top
-        cells: list[tuple[str, Tone]] = []
+        cells: list[tuple[Safe, Tone]] = []
+        empty: tuple[Safe, Tone] = (DASH, Tone.WARN) if r == mark_row else (" ", Tone.TEXT)
         for i, n in enumerate([*columns, *future]):
             part = ((n or 0) - floor) / (top / rows)
             if part >= 1 / 16:
-                sign = RISING[max(0, min(8, round(part * 8)) - 1)]
+                sign = part_of(RISING, place := max(0, min(8, round(part * 8)) - 1), place + 1)
                 if i < len(columns):
                     cells.append((sign, Tone.FOCUS if i in chosen else Tone.CONVERSATION))
                 else:
                     cells.append((FORECAST if part >= 1 else sign, Tone.DIM))
             else:
-                cells.append((DASH, Tone.WARN) if r == mark_row else (" ", Tone.TEXT))
-        cells += [(DASH, Tone.WARN) if r == mark_row else (" ", Tone.TEXT)] * (room - len(cells))
+                cells.append(empty)
+        cells += [empty] * (room - len(cells))
         label = ""
         if r == 0:
             label = round_tokens(top)
@@ -92,9 +93,10 @@ def chart_lines(chart: Chart, width: int, height: int, selected: int | None = No
             label = round_tokens(threshold)
         elif r == rows // 2 and (mark_row is None or abs(mark_row - r) > 1):
             label = round_tokens(top // 2)
-        out.append(fit((Span(Shown(label.rjust(AXIS - 1) + " "), Tone.DIM), *merge(cells)), width))
-    foot = "turn 1".ljust(max(10, len(columns) - len(str(len(windows))))) + str(len(windows))
-    out.append(fit((Span(Shown(" " * AXIS + foot), Tone.DIM),), width))
+        out.append(fit((Span(joined(padded_left(label, AXIS - 1), " "), Tone.DIM), *merge(cells)), width))
+    last = joined(len(windows))
+    foot = joined(padded("turn 1", max(10, len(columns) - len(last))), last)
+    out.append(fit((Span(joined(repeated(" ", AXIS), foot), Tone.DIM),), width))
     return out
 
 

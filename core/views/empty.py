@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctx_inspect.core.model import Raw, Shown
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.model import Raw
+from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.views.glyphs import NO, YES
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 
@@ -32,7 +32,7 @@ def empty_sheet(looked: Sequence[tuple[str, str, int, str | None]], keys: Sequen
         rows.append(
             Row(
                 (
-                    Cell((Span(own("   ")), sign, Span(Shown(" " + terminal(Raw(label), 12))))),
+                    Cell((Span(own("   ")), sign, Span(joined(" ", terminal(Raw(label), 12))))),
                     Cell((Span(terminal(Raw(place), 200), Tone.DIM),)),
                     Cell((Span(terminal(Raw(words), 80), Tone.DIM),)),
                 )
@@ -44,7 +44,7 @@ def empty_sheet(looked: Sequence[tuple[str, str, int, str | None]], keys: Sequen
         Row(kind=RowKind.BLANK),
     ]
     for key, does in keys:
-        rows.append(_note((Span(Shown("   " + key.ljust(20)), Tone.FOCUS, strong=True), Span(Shown(" " + does)))))
+        rows.append(_note((Span(said("   " + key.ljust(20)), Tone.FOCUS, strong=True), Span(said(" " + does)))))
     return Sheet((Column(NOTHING, 16), Column(NOTHING, 0), Column(NOTHING, 22, leaves=1)), tuple(rows))
 
 

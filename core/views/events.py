@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import LiteralString
 
 from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Request, Shown, Unavailable, value_of
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said, terminal
 from ctx_inspect.core.timeline import LINES, TurnRow
 from ctx_inspect.core.views.figures import change, counted, reason, tokens
 from ctx_inspect.core.views.glyphs import LAST_BRANCH
@@ -17,7 +18,12 @@ NAME_LIMIT = 40
 """Characters of a model's, agent's or tool's name that are shown in a line."""
 
 _TONES = {MarkKind.COMPACTION: Tone.ALERT, MarkKind.REVERT: Tone.WARN, MarkKind.BRANCH: Tone.WARN, MarkKind.PRUNE: Tone.WARN}
-_UNDONE = {"requested": "compaction requested", "started": "compacting", "failed": "compaction failed", "aborted": "compaction aborted"}
+_UNDONE = {
+    "requested": own("compaction requested"),
+    "started": own("compacting"),
+    "failed": own("compaction failed"),
+    "aborted": own("compaction aborted"),
+}
 
 
 def event_tone(mark: Mark) -> Tone:
@@ -33,17 +39,17 @@ def event_words(mark: Mark) -> Shown:
         case MarkKind.COMPACTION:
             return _compaction(mark)
         case MarkKind.REVERT:
-            return own("reverted" + _of(mark, "turns", "turn"))
+            return joined("reverted", _of(mark, "turns", "turn"))
         case MarkKind.BRANCH:
-            return own("branched off" + (_of(mark, "turns", "turn") + " left behind" if mark.counts.get("turns") else ""))
+            return joined("branched off", _of(mark, "turns", "turn"), " left behind" if mark.counts.get("turns") else "")
         case MarkKind.FORK:
-            return own("forked: the turns above are copies" + _of(mark, "turns", "turn"))
+            return joined("forked: the turns above are copies", _of(mark, "turns", "turn"))
         case MarkKind.PRUNE:
-            return own("pruned" + (_of(mark, "parts", "tool output") or ": tool outputs taken out"))
+            return joined("pruned", _of(mark, "parts", "tool output") or ": tool outputs taken out")
         case MarkKind.RELOAD:
             return own("reloaded")
         case MarkKind.EDIT:
-            return own("context edited" + _of(mark, "parts", "part"))
+            return joined("context edited", _of(mark, "parts", "part"))
         case MarkKind.SYSTEM:
             return own("system prompt changed")
         case MarkKind.MODEL:
@@ -59,55 +65,55 @@ def event_words(mark: Mark) -> Shown:
 def _brief(mark: Mark) -> Shown:
     """Return an event in very few words: a model without its provider."""
     if mark.kind is MarkKind.MODEL and mark.detail:
-        return Shown("→ " + named(Raw(mark.detail.partition("/")[2] or mark.detail), NAME_LIMIT))
-    return event_words(mark)
+        return joined("→ ", named(Raw(mark.detail.partition("/")[2] or mark.detail), NAME_LIMIT))
+    return own("new prompt") if mark.kind is MarkKind.SYSTEM else event_words(mark)
 
 
-def _of(mark: Mark, what: str, noun: str) -> str:
+def _of(mark: Mark, what: str, noun: LiteralString) -> Shown:
     n = mark.counts.get(what)
-    return f": {counted(n, noun)}" if n else ""
+    return joined(": ", counted(n, noun)) if n else joined()
 
 
-def _to(what: str, detail: Raw | None) -> Shown:
-    return Shown(f"{what} → {named(detail, NAME_LIMIT)}") if detail else Shown(f"{what} changed")
+def _to(what: LiteralString, detail: Raw | None) -> Shown:
+    return joined(what, " → ", named(detail, NAME_LIMIT)) if detail else joined(what, " changed")
 
 
 def _compaction(mark: Mark) -> Shown:
-    words = _UNDONE.get(mark.status or "", "compacted")
+    words = _UNDONE.get(mark.status or "", own("compacted"))
     if mark.reason:
-        words += f" ({terminal(Raw(mark.reason), NAME_LIMIT)})"
+        words = joined(words, " (", terminal(Raw(mark.reason), NAME_LIMIT), ")")
     if mark.status == "failed":
-        return Shown(words)
-    facts: list[str] = []
+        return words
+    facts: list[Shown] = []
     before, after = mark.counts.get("messages_before"), mark.counts.get("messages_after")
     if before is not None and after is not None:
-        facts.append(f"{before:,} → {after:,} messages")
+        facts.append(joined(numeral(before), " → ", numeral(after), " messages"))
     was, then = value_of(mark.before), value_of(mark.then)
     if was is not None and then is not None:
         sign = "≈" if isinstance(mark.before, Estimated) or isinstance(mark.then, Estimated) else ""
-        facts.append(sign + change(then - was))
+        facts.append(joined(sign, change(then - was)))
     elif was is not None:
-        facts.append(f"{tokens(was)} before")
-    return Shown(words + (": " + " · ".join(facts) if facts else ""))
+        facts.append(joined(tokens(was), " before"))
+    return joined(words, ": ", safe_join(" · ", facts)) if facts else words
 
 
 def event_spans(mark: Mark, wide: bool) -> tuple[Span, ...]:
     """Return the words of an event line; ``wide`` adds how it is known."""
     tone = event_tone(mark)
-    words = event_words(mark) if mark.how is None else Shown("≈ " + event_words(mark))
+    words = event_words(mark) if mark.how is None else joined("≈ ", event_words(mark))
     guessed = mark.how is not None
     if not wide:
         return (Span(words, tone, italic=guessed),)
-    known = Shown(f" · {mark.how}") if mark.how is not None else own(" · recorded")
+    known = said(f" · {mark.how}") if mark.how is not None else own(" · recorded")
     return (Span(words, tone, italic=guessed), Span(known, Tone.DIM, italic=guessed))
 
 
 _ERRORS = {
-    "auth": "not authorised",
-    "rate": "rate limit",
-    "overflow": "window overflow",
-    "server": "server error",
-    "network": "network error",
+    "auth": own("not authorised"),
+    "rate": own("rate limit"),
+    "overflow": own("window overflow"),
+    "server": own("server error"),
+    "network": own("network error"),
 }
 
 
@@ -117,16 +123,16 @@ def error_words(request: Request) -> Shown | None:
         return own("aborted") if request.finish == "aborted" else None
     if request.error == "aborted":
         return own("aborted")
-    return own(_ERRORS.get(request.error, "failed"))
+    return _ERRORS.get(request.error, own("failed"))
 
 
 def tool_words(names: Sequence[Raw], most: int = 4) -> Shown:
     """Return tools by how often they were called: ``bash ×3, edit``."""
     counts = Counter(names).most_common()
-    words = [f"{named(name, NAME_LIMIT)} ×{n}" if n > 1 else named(name, NAME_LIMIT) for name, n in counts[:most]]
+    words = [joined(named(name, NAME_LIMIT), " ×", n) if n > 1 else named(name, NAME_LIMIT) for name, n in counts[:most]]
     if len(counts) > most:
-        words.append(f"{len(counts) - most} more")
-    return Shown(", ".join(words))
+        words.append(joined(len(counts) - most, " more"))
+    return safe_join(", ", words)
 
 
 def not_called(request: Request) -> Shown:
@@ -202,16 +208,16 @@ def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool 
         say(own("copied"), Tone.DIM)
     # those of LINES have a line of their own
     for words, times in Counter((_brief if short else event_words)(m) for m in row.events if m.kind not in LINES).items():
-        say(words if times == 1 else Shown(f"{words} ×{times}"))
+        say(words if times == 1 else joined(words, " ×", times))
     failures = [w for r in row.turn.requests if (w := error_words(r)) is not None]
     if failures:
-        say(failures[-1] if len(failures) == 1 else Shown(f"{failures[-1]} ({len(failures)} failed)"), Tone.WARN)
+        say(failures[-1] if len(failures) == 1 else joined(failures[-1], " (", len(failures), " failed)"), Tone.WARN)
     children = sum(len(r.children) for r in row.turn.requests)
     if children:
         say(counted(children, "subagent"))
     uncalled = Counter(not_called(r) for r in row.turn.requests if not r.call)
     for words, times in uncalled.items():
-        say(words if times == 1 else Shown(f"{words} ×{times}"), Tone.DIM)
+        say(words if times == 1 else joined(words, " ×", times), Tone.DIM)
     tools = [name for r in row.turn.requests for name in r.tools]
     if tools:
         say(tool_words(tools), Tone.DIM)
@@ -227,6 +233,6 @@ def attempts_words(request: Request) -> Shown:
     """Return how often a step was sent, or ``—`` where the store keeps no retries."""
     match request.attempts:
         case Confirmed(value=n) | Estimated(value=n):
-            return Shown(f"×{n}")
+            return joined("×", n)
         case Unavailable():
             return own("—")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Shown, Unavailable, value_of
 from ctx_inspect.core.shares import Shares
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import Safe, joined, numeral, own, part_of, repeated, safe_join, said
 from ctx_inspect.core.timeline import Timeline
 from ctx_inspect.core.views.figures import known, reason, round_tokens, share, tokens
 from ctx_inspect.core.views.glyphs import EMPTY, FULL, HATCH, NONE, TICK, fill_of
@@ -77,11 +79,11 @@ def _figures(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
         return tuple(spans)
     guessed = isinstance(limit, Estimated)
     mark = "≈" if guessed else ""
-    spans.append(Span(Shown(f"{'/' if narrow else ' of '}{mark}{round_tokens(limit.value.tokens)}"), Tone.DIM, italic=guessed))
+    spans.append(Span(joined("/" if narrow else " of ", mark, round_tokens(limit.value.tokens)), Tone.DIM, italic=guessed))
     n = value_of(now)
     if n is not None:
-        percentage = share(n, limit.value.tokens).replace("%", " %")
-        spans.append(Span(Shown((" " if narrow else " · ") + percentage + " "), Tone.DIM, italic=guessed or isinstance(now, Estimated)))
+        percentage = joined(part_of(share(n, limit.value.tokens), 0, -1), " %")
+        spans.append(Span(joined(" " if narrow else " · ", percentage, " "), Tone.DIM, italic=guessed or isinstance(now, Estimated)))
     else:
         spans.append(pad(1))
     return tuple(spans)
@@ -94,12 +96,14 @@ def _outlook(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
         return (Span(reason(line.current), Tone.DIM),)
     if not narrow and not isinstance(line.threshold, Unavailable):
         guessed = isinstance(line.threshold, Estimated)
-        out.append(Span(Shown(f"compacts at {'≈' if guessed else ''}{round_tokens(line.threshold.value)} · "), Tone.DIM, italic=guessed))
+        out.append(
+            Span(joined("compacts at ", "≈" if guessed else "", round_tokens(line.threshold.value), " · "), Tone.DIM, italic=guessed)
+        )
     match line.forecast:
         case Confirmed(value=n) | Estimated(value=n):
             out.append(
                 Span(
-                    Shown(f"≈ {n:,} turn{'' if n == 1 else 's'}{' left' if narrow else ''}"),
+                    joined("≈ ", numeral(n), " turn", "" if n == 1 else "s", " left" if narrow else ""),
                     Tone.TEXT if wide else Tone.DIM,
                     strong=wide,
                     italic=True,
@@ -107,9 +111,9 @@ def _outlook(gauge: Gauge, wide: bool, narrow: bool) -> tuple[Span, ...]:
             )
             rate = value_of(gauge.rate) if gauge.rate is not None else None
             if wide and rate is not None:
-                out.append(Span(Shown(f" at +{tokens(rate)}/turn"), Tone.DIM, italic=True))
+                out.append(Span(joined(" at +", tokens(rate), "/turn"), Tone.DIM, italic=True))
         case Unavailable(note=note):
-            out.append(Span(Shown(f"turns left — ({note})" if wide else "turns left —"), Tone.DIM))
+            out.append(Span(said(f"turns left — ({note})" if wide else "turns left —"), Tone.DIM))
     return tuple(out)
 
 
@@ -123,10 +127,10 @@ def bar_spans(gauge: Gauge, width: int) -> tuple[Span, ...]:
     now = value_of(gauge.timeline.current)
     limit = value_of(gauge.timeline.limit)
     if now is None:
-        return (Span(Shown(EMPTY * width), Tone.DIM),)
+        return (Span(joined(repeated(EMPTY, width)), Tone.DIM),)
     base = limit.tokens if limit is not None else now
     full = max(1 if now else 0, min(width, round(width * now / base))) if base else 0
-    cells: list[tuple[str, Tone]] = []
+    cells: list[tuple[Safe, Tone]] = []
     if gauge.shares is not None:
         parts = [(s.category, s.tokens.value) for s in gauge.shares.shares if not isinstance(s.tokens, Unavailable) and s.tokens.value > 0]
         total = sum(n for _, n in parts)
@@ -154,15 +158,9 @@ def bar_spans(gauge: Gauge, width: int) -> tuple[Span, ...]:
     return merge(cells)
 
 
-def merge(cells: list[tuple[str, Tone]]) -> tuple[Span, ...]:
+def merge(cells: list[tuple[Safe, Tone]]) -> tuple[Span, ...]:
     """Join neighbouring cells of one tone to spans."""
-    out: list[Span] = []
-    for text, tone in cells:
-        if out and out[-1].tone is tone:
-            out[-1] = Span(Shown(out[-1].text + text), tone)
-        else:
-            out.append(Span(Shown(text), tone))
-    return tuple(out)
+    return tuple(Span(safe_join("", (text for text, _ in run)), tone) for tone, run in groupby(cells, key=lambda cell: cell[1]))
 
 
 def _legend(gauge: Gauge, width: int, wide: bool) -> Line:
@@ -178,8 +176,8 @@ def _legend(gauge: Gauge, width: int, wide: bool) -> Line:
             missing.append(name)
             continue
         out.append(Span(fill_of(part.category, gauge.ascii_only), TONES[part.category]))
-        out.append(Span(Shown(f" {name} "), Tone.DIM))
-        out.append(Span(Shown("≈" + tokens(part.tokens.value)), Tone.TEXT, italic=True))
+        out.append(Span(said(f" {name} "), Tone.DIM))
+        out.append(Span(joined("≈", tokens(part.tokens.value)), Tone.TEXT, italic=True))
         out.append(pad(3 if wide else 2))
     if missing:
         words = (
@@ -187,8 +185,8 @@ def _legend(gauge: Gauge, width: int, wide: bool) -> Line:
         )
         out.append(Span(HATCH, Tone.DIM))
         names = ", ".join(missing)
-        out.append(Span(Shown(f" {names} — {words}" if wide else f" {names} —"), Tone.DIM))
-    right = _sum_words(gauge, gauge.shares) if wide else (Span(Shown(f"≈ {gauge.counter}"), Tone.DIM, italic=True),)
+        out.append(Span(said(f" {names} — {words}" if wide else f" {names} —"), Tone.DIM))
+    right = _sum_words(gauge, gauge.shares) if wide else (Span(said(f"≈ {gauge.counter}"), Tone.DIM, italic=True),)
     return fit(spread(out, (*right, pad(1)), width), width)
 
 
@@ -198,15 +196,15 @@ def _sum_words(gauge: Gauge, shares: Shares) -> tuple[Span, ...]:
     if shares.complete and provider:
         off = 100 * (shares.sum - provider) / provider
         words += f", sum {tokens(shares.sum)} = provider's {tokens(provider)} {'+' if off >= 0 else '−'} {abs(off):.1f} %"
-    return (Span(Shown(words), Tone.DIM, italic=True),)
+    return (Span(said(words), Tone.DIM, italic=True),)
 
 
 def smallest(gauge: Gauge) -> Shown:
     """Return the gauge in a few cells: ``41k/200k 21%``."""
     now, limit = value_of(gauge.timeline.current), value_of(gauge.timeline.limit)
     if now is None:
-        return Shown(NONE if limit is None else f"{NONE}/{round_tokens(limit.tokens)}")
-    short = f"{now / 1000:.0f}k" if now >= 1000 else str(now)
+        return NONE if limit is None else joined(NONE, "/", round_tokens(limit.tokens))
+    short = joined(numeral(now / 1000, ".0f"), "k") if now >= 1000 else joined(now)
     if limit is None:
-        return Shown(f"{short}, limit ?")
-    return Shown(f"{short}/{round_tokens(limit.tokens)} {share(now, limit.tokens)}")
+        return joined(short, ", limit ?")
+    return joined(short, "/", round_tokens(limit.tokens), " ", share(now, limit.tokens))

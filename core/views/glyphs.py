@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from ctx_inspect.core.model.context import Category
 from ctx_inspect.core.model.evidence import Shown
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, part_of, repeated
 from ctx_inspect.core.text.width import know
 
 CUT = own("…")
@@ -29,8 +29,7 @@ OPENED, CLOSED = own("▾"), own("▸")
 YES, NO = own("✓"), own("✗")
 FORECAST, DASH = own("░"), own("╌")
 
-EIGHTHS = "▏▎▍▌▋▊▉█"
-RISING = "▁▂▃▄▅▆▇█"
+EIGHTHS, RISING = own("▏▎▍▌▋▊▉█"), own("▁▂▃▄▅▆▇█")
 
 
 class Rail(StrEnum):
@@ -43,17 +42,22 @@ class Rail(StrEnum):
     UNKNOWN = "?"
 
 
-RAIL_WORDS: Mapping[str, str] = {"full": "in context", "trimmed": "trimmed", "dropped": "dropped", "compacted": "compacted away"}
-RAIL_SHORT: Mapping[str, str] = {"full": "in", "trimmed": "cut", "dropped": "out", "compacted": "folded"}
+RAIL_WORDS: Mapping[str, Shown] = {
+    "full": own("in context"),
+    "trimmed": own("trimmed"),
+    "dropped": own("dropped"),
+    "compacted": own("compacted away"),
+}
+RAIL_SHORT: Mapping[str, Shown] = {"full": own("in"), "trimmed": own("cut"), "dropped": own("out"), "compacted": own("folded")}
 RAILS: Mapping[str, Rail] = {"full": Rail.FULL, "trimmed": Rail.TRIMMED, "dropped": Rail.DROPPED, "compacted": Rail.COMPACTED}
 
-LETTERS: Mapping[Category, str] = {
-    Category.INSTRUCTIONS: "i",
-    Category.SKILLS: "k",
-    Category.TOOLS: "t",
-    Category.SETTINGS: "s",
-    Category.SYSTEM: "y",
-    Category.CONVERSATION: "c",
+LETTERS: Mapping[Category, Shown] = {
+    Category.INSTRUCTIONS: own("i"),
+    Category.SKILLS: own("k"),
+    Category.TOOLS: own("t"),
+    Category.SETTINGS: own("s"),
+    Category.SYSTEM: own("y"),
+    Category.CONVERSATION: own("c"),
 }
 
 _SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▾▸✓✗╌█▒┊Δ→←↓↑▏▎▍▋▊▉×⏎▁▂▃▄▅▆≥“”’‹›"
@@ -80,7 +84,7 @@ def ascii_twin(text: str, width_of: Mapping[str, int] | None = None) -> str:
 
 def fill_of(category: Category, ascii_only: bool) -> Shown:
     """Return what a bar of this category is filled with: its letter where colour and blocks may be missing."""
-    return Shown(LETTERS[category]) if ascii_only else FULL
+    return LETTERS[category] if ascii_only else FULL
 
 
 def needs_ascii(environ: Mapping[str, str] = os.environ) -> bool:
@@ -91,7 +95,7 @@ def needs_ascii(environ: Mapping[str, str] = os.environ) -> bool:
     return "utf-8" not in locale.lower() and "utf8" not in locale.lower()
 
 
-def meter(part: float, width: int) -> str:
+def meter(part: float, width: int) -> Shown:
     """Return a bar of eighth blocks, ``width`` cells wide, without the empty rest.
 
     Args:
@@ -102,4 +106,4 @@ def meter(part: float, width: int) -> str:
     if part > 0 and eighths == 0:
         eighths = 1
     whole, rest = divmod(eighths, 8)
-    return "█" * whole + (EIGHTHS[rest - 1] if rest else "")
+    return joined(repeated("█", whole), part_of(EIGHTHS, rest - 1, rest) if rest else "")

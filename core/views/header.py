@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ctx_inspect.core.model import SessionInfo, Shown, Unavailable
+from ctx_inspect.core.model import SessionInfo, Unavailable
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, numeral, own, padded, said
 from ctx_inspect.core.views.glyphs import GONE, LIVE, meter
 from ctx_inspect.core.views.layout import Line, fit, pad, spread
 from ctx_inspect.core.views.sessions import project_name, title_of
@@ -58,7 +58,7 @@ def header_line(header: Header, width: int) -> Line:
     info = header.info
     if info is not None:
         if width >= 50:
-            left += [Span(Shown(info.harness), Tone.TEXT), Span(own(" · "), Tone.DIM)]
+            left += [Span(said(info.harness), Tone.TEXT), Span(own(" · "), Tone.DIM)]
             left += [Span(project_name(info)), Span(own(" · "), Tone.DIM)]
         left.append(Span(title_of(info), strong=True))
         if info.parent is not None:
@@ -91,25 +91,28 @@ def _right(header: Header, width: int) -> tuple[Span, ...]:
     if info is None:
         return ()
     if header.news and not header.follow:
-        say(Span(Shown(f"{header.news} new ↓ (f)"), Tone.ADDED, strong=True))
+        say(Span(joined(header.news, " new ↓ (f)"), Tone.ADDED, strong=True))
     if header.gone_at is not None:
-        say(Span(GONE, Tone.WARN), Span(Shown(f" deleted {time_of_day(header.gone_at)}"), Tone.WARN))
+        say(Span(GONE, Tone.WARN), Span(joined(" deleted ", time_of_day(header.gone_at)), Tone.WARN))
     elif info.live:
         say(Span(LIVE, Tone.ADDED), Span(own(" LIVE"), Tone.ADDED))
     if header.follow:
         say(Span(own("FOLLOW"), Tone.FOCUS, strong=True))
     if header.turn is not None and width >= 40:
         words = "turn " if width >= 150 else ""
-        say(Span(Shown(words), Tone.DIM), Span(Shown(str(header.turn)), strong=True), Span(Shown(f"/{header.turns}"), Tone.DIM))
+        say(Span(joined(words), Tone.DIM), Span(joined(header.turn), strong=True), Span(joined("/", header.turns), Tone.DIM))
     return tuple(out)
 
 
 def loading_spans(loading: Loading) -> tuple[Span, ...]:
     """Return a read's progress: ``reading 214 / 1,250 turns ▇▇▇▇░░░  Esc stops``."""
-    spans = [Span(Shown(loading.what), Tone.DIM)]
+    spans = [Span(said(loading.what), Tone.DIM)]
     if loading.done is not None and loading.of:
         full = meter(loading.done / loading.of, 14)
-        spans += [Span(Shown(f" {loading.done:,} / {loading.of:,} "), Tone.TEXT), Span(Shown(full.ljust(14, "░")), Tone.FOCUS)]
+        spans += [
+            Span(joined(" ", numeral(loading.done), " / ", numeral(loading.of), " "), Tone.TEXT),
+            Span(joined(padded(full, 14)), Tone.FOCUS),
+        ]
     elif loading.seconds:
-        spans.append(Span(Shown(f" {loading.seconds:.0f} s"), Tone.TEXT))
+        spans.append(Span(joined(" ", numeral(loading.seconds, ".0f"), " s"), Tone.TEXT))
     return (*spans, Span(own("  Esc stops"), Tone.DIM))

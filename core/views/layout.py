@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
-from ctx_inspect.core.model.evidence import Shown
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, part_of, repeated, safe_join
 from ctx_inspect.core.views.cells import cell_len, cut_cells, wrap_cells
 from ctx_inspect.core.views.glyphs import CUT, EVENT_RULE, RULE
 from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span, Tone
@@ -58,7 +57,7 @@ def text_of(line: Iterable[Span]) -> str:
 
 def pad(cells: int) -> Span:
     """Return a run of blanks."""
-    return Span(Shown(" " * max(0, cells)))
+    return Span(joined(repeated(" ", max(0, cells))))
 
 
 def fit(spans: Sequence[Span], width: int, right: bool = False) -> Line:
@@ -89,7 +88,7 @@ def fit(spans: Sequence[Span], width: int, right: bool = False) -> Line:
             continue
         kept, taken = cut_cells(span.text, room)
         last = span
-        out.append(Span(Shown(kept + CUT), span.tone, span.strong, span.italic))
+        out.append(Span(joined(kept, CUT), span.tone, span.strong, span.italic))
         room -= taken
         break
     else:
@@ -112,7 +111,7 @@ def spread(left: Sequence[Span], right: Sequence[Span], width: int, fill: Span |
     if wide_left > width:
         return fit(left, width)
     gap = width - wide_left - wide_right
-    between = pad(gap) if fill is None else Span(Shown(fill.text * gap), fill.tone, fill.strong, fill.italic)
+    between = pad(gap) if fill is None else Span(joined(repeated(fill.text, gap)), fill.tone, fill.strong, fill.italic)
     return (*left, between, *right)
 
 
@@ -126,7 +125,7 @@ def rule(left: Sequence[Span], right: Sequence[Span], width: int, tone: Tone = T
 
 def event_line(spans: Sequence[Span], width: int, tone: Tone, indent: int = 2) -> Line:
     """Return a full-width dotted line with words in it."""
-    words = (pad(1), Span(Shown(EVENT_RULE * indent), tone), pad(1), *spans, pad(1))
+    words = (pad(1), Span(joined(repeated(EVENT_RULE, indent)), tone), pad(1), *spans, pad(1))
     return spread(words, (), width, Span(EVENT_RULE, tone))
 
 
@@ -258,7 +257,7 @@ def _row(row: Row, columns: Sequence[Column], chosen: Sequence[tuple[int, int]],
 
 def wrapped(spans: Sequence[Span], width: int) -> list[Line]:
     """Wrap words to lines of at most ``width`` cells; lines after the first hang as far in as the first begins."""
-    text = own("").join(s.text for s in spans)
+    text = safe_join("", (s.text for s in spans))
     hang = len(text) - len(text.lstrip(" "))
     if hang >= width - 4:
         hang = 0
@@ -272,7 +271,7 @@ def wrapped(spans: Sequence[Span], width: int) -> list[Line]:
             while stop < end and owner[stop] is owner[at]:
                 stop += 1
             mine = owner[at]
-            line.append(Span(Shown(text[at:stop]), mine.tone, mine.strong, mine.italic))
+            line.append(Span(joined(part_of(text, at, stop)), mine.tone, mine.strong, mine.italic))
             at = stop
         out.append(tuple(line))
     return out or [()]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ctx_inspect.core.choose import project_key
 from ctx_inspect.core.model import Estimated, Raw, SessionInfo, Shown, Unavailable
 from ctx_inspect.core.text.redact import redact
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, said
 from ctx_inspect.core.views.figures import age
 from ctx_inspect.core.views.glyphs import BRANCH, GONE, LAST_BRANCH, LIVE
 from ctx_inspect.core.views.names import named
@@ -102,10 +102,10 @@ def sessions_sheet(view: SessionsView) -> Sheet:
         titles = Counter(title_of(s) for s in members)
         twins = frozenset(t for t, times in titles.items() if times > 1)
         harnesses = sorted({s.harness for s in members})
-        heading = (Span(project_name(members[0]), strong=True), Span(Shown(" " + " ".join(harnesses)), Tone.DIM))
+        heading = (Span(project_name(members[0]), strong=True), Span(said(" " + " ".join(harnesses)), Tone.DIM))
         rows.append(Row((Cell(heading), Cell()), RowKind.HEAD))
         for info in members:
-            _add(rows, info, children, view, by_key, "", twins)
+            _add(rows, info, children, view, by_key, (), twins)
     if not rows:
         rows.append(Row((Cell((Span(own("no session matches" if words else "no sessions"), Tone.DIM),)),), RowKind.NOTE))
     return Sheet((Column(NOTHING, 0), Column(NOTHING, 3, right=True)), tuple(rows))
@@ -132,16 +132,16 @@ def _add(
     children: dict[str, list[SessionInfo]],
     view: SessionsView,
     by_key: dict[str, SessionInfo],
-    stem: str,
+    stem: tuple[Shown, ...],
     twins: frozenset[Shown],
 ) -> None:
     sign = Span(LIVE, Tone.ADDED) if info.live else Span(GONE, Tone.DIM) if info.key in view.gone else Span(own(" "))
     spans: list[Span] = [Span(own(" ")), sign, Span(own(" "))]
     if stem:
-        spans.append(Span(Shown(stem + " "), Tone.DIM))
+        spans.append(Span(joined(*stem, " "), Tone.DIM))
     spans.append(Span(title_of(info), Tone.DIM if info.helper else Tone.TEXT, strong=info.key == view.current))
     if title_of(info) in twins:
-        spans.append(Span(Shown("  …" + named(Raw(info.id[-ID_TAIL:]))), Tone.DIM))
+        spans.append(Span(joined("  …", named(Raw(info.id[-ID_TAIL:]))), Tone.DIM))
     if info.parent is not None:
         spans.append(Span(own("  sub"), Tone.DIM))
     if info.helper is not None:
@@ -149,11 +149,11 @@ def _add(
     if not isinstance(info.forked_from, Unavailable):
         guessed = isinstance(info.forked_from, Estimated)
         origin = by_key.get(info.forked_from.value)
-        of = f" of {title_of(origin)}" if origin is not None and origin.title != info.title else ""
-        spans.append(Span(Shown(f"  {'≈' if guessed else ''}fork{of}"), Tone.DIM, italic=guessed))
+        of = joined(" of ", title_of(origin)) if origin is not None and origin.title != info.title else own("")
+        spans.append(Span(joined("  ", "≈" if guessed else "", "fork", of), Tone.DIM, italic=guessed))
     when = Span(age(view.now - info.updated), Tone.DIM) if info.updated is not None else Span(own("—"), Tone.DIM)
     rows.append(Row((Cell(tuple(spans)), Cell((when,), right=True)), key=SessionKey(info.key)))
     under = children.get(info.key, [])
-    deeper = stem.replace(BRANCH, "│").replace(LAST_BRANCH, " ")
+    deeper = tuple(own("│") if sign == BRANCH else own(" ") if sign == LAST_BRANCH else sign for sign in stem)
     for i, child in enumerate(under):
-        _add(rows, child, children, view, by_key, deeper + (LAST_BRANCH if i == len(under) - 1 else BRANCH), twins)
+        _add(rows, child, children, view, by_key, (*deeper, LAST_BRANCH if i == len(under) - 1 else BRANCH), twins)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctx_inspect.core.model import Known, Raw, Request, Shown, Unavailable, Usage
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.timeline import TurnRow
 from ctx_inspect.core.views.events import RUNNING, UNFINISHED, attempts_words, error_words, not_called, state, tool_words, unfinished
 from ctx_inspect.core.views.figures import counted, tokens
@@ -13,7 +13,13 @@ from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Cell, Column, Row, RowKind, Sheet, Span, Tone
 from ctx_inspect.core.views.timeline import StepKey, rows_of_turn
 
-_FINISH = {"tool_calls": "tools", "length": "cut: length"}
+_FINISH = {
+    "stop": own("stop"),
+    "length": own("cut: length"),
+    "tool_calls": own("tools"),
+    "preempted": own("preempted"),
+    "other": own("other"),
+}
 
 
 def steps_sheet(row: TurnRow, other: tuple[Request, ...] = (), *, newest: bool = False, live: bool = False) -> Sheet:
@@ -39,14 +45,14 @@ def steps_sheet(row: TurnRow, other: tuple[Request, ...] = (), *, newest: bool =
     rows = [_row(row, r, live) for r in rows_of_turn(row, other)]
     if not rows:
         words = state(row, newest=newest, live=live) or own("no request belongs to this turn")
-        rows = [Row((Cell((Span(Shown("  " + words), Tone.DIM),)),), RowKind.NOTE)]
+        rows = [Row((Cell((Span(joined("  ", words), Tone.DIM),)),), RowKind.NOTE)]
     rows += _notes(row)
     return Sheet(columns, tuple(rows))
 
 
 def _row(row: TurnRow, r: Request, live: bool) -> Row:
     tone = Tone.TEXT if r.call and r.purpose.value == "primary" else Tone.DIM
-    number = Shown("  " + str(r.step)) if r.step is not None else EMPTY
+    number = joined("  ", r.step) if r.step is not None else EMPTY
     window, cached, written, out = _usage(r.usage, tone)
     return Row(
         (
@@ -73,7 +79,7 @@ def _usage(usage: Known[Usage], tone: Tone) -> tuple[Span, Span, Span, Span]:
     def figure(n: int | None) -> Span:
         if n is None:
             return Span(NONE, Tone.DIM)
-        return Span(Shown(("≈" if guessed else "") + tokens(n)), Tone.DIM if guessed else tone, italic=guessed)
+        return Span(joined("≈" if guessed else "", tokens(n)), Tone.DIM if guessed else tone, italic=guessed)
 
     u = usage.value
     return figure(u.input), figure(u.cache_read), figure(u.cache_write), figure(u.output)
@@ -85,8 +91,8 @@ def took(r: Request) -> Shown:
         return NONE
     seconds = (r.done - r.at) / 1000
     if seconds < 100:
-        return Shown(f"{seconds:.1f}s")
-    return Shown(f"{int(seconds // 60)}m{int(seconds % 60):02d}s")
+        return joined(numeral(seconds, ".1f"), "s")
+    return joined(int(seconds // 60), "m", numeral(int(seconds % 60), "02d"), "s")
 
 
 def _end(r: Request, live: bool) -> tuple[Span, ...]:
@@ -98,7 +104,7 @@ def _end(r: Request, live: bool) -> tuple[Span, ...]:
         out.append(Span(text, tone, italic=italic))
 
     if r.purpose.value != "primary":
-        say(Shown(f"{r.purpose.value} request, no step"), Tone.DIM, True)
+        say(joined(r.purpose.value, " request, no step"), Tone.DIM, True)
     elif not r.call:
         say(not_called(r), Tone.DIM, True)
     failed = error_words(r)
@@ -106,7 +112,7 @@ def _end(r: Request, live: bool) -> tuple[Span, ...]:
         say(failed, Tone.WARN)
     elif r.finish is not None:
         say(
-            Shown(_FINISH.get(r.finish, r.finish)) if r.finish in {"stop", "length", "tool_calls", "preempted", "other"} else own("ended"),
+            _FINISH.get(r.finish, own("ended")),
             Tone.DIM,
         )
     elif r.call:
@@ -115,9 +121,9 @@ def _end(r: Request, live: bool) -> tuple[Span, ...]:
         say(tool_words(r.tools, 6))
     if r.children:
         say(counted(len(r.children), "subagent"))
-    model = "/".join(named(Raw(part), 40) for part in (r.model.provider, r.model.id) if part)
+    model = safe_join("/", [named(Raw(part), 40) for part in (r.model.provider, r.model.id) if part])
     if model:
-        say(Shown(model), Tone.DIM)
+        say(model, Tone.DIM)
     return tuple(out)
 
 
@@ -133,5 +139,5 @@ def _notes(row: TurnRow) -> list[Row]:
         if r.call and isinstance(r.usage, Unavailable):
             words.append(f"step {r.step}: {r.usage.note}")
             break
-    out += [Row((Cell((Span(Shown("  " + w), Tone.DIM),)),), RowKind.NOTE) for w in words]
+    out += [Row((Cell((Span(said("  " + w), Tone.DIM),)),), RowKind.NOTE) for w in words]
     return out

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
+from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Turn, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.redact import redact, whole_words
-from ctx_inspect.core.text.show import lines, own
+from ctx_inspect.core.text.show import joined, lines, own, safe_join, said
 from ctx_inspect.core.views.figures import counted, size
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
@@ -150,19 +150,19 @@ def text_sheet(pieces: Sequence[Piece], texts: Mapping[Ref, Found] | None, loadi
 
 
 def _note(words: str, tone: Tone) -> Row:
-    return Row((Cell((Span(Shown(words), tone),)),), RowKind.NOTE)
+    return Row((Cell((Span(said(words), tone),)),), RowKind.NOTE)
 
 
 def _heading(piece: Piece) -> tuple[Span, ...]:
-    spans = [Span(own(" ")), Span(Shown(piece.who.ljust(9)), _TONES.get(piece.who, Tone.DIM), strong=True)]
+    spans = [Span(own(" ")), Span(said(piece.who.ljust(9)), _TONES.get(piece.who, Tone.DIM), strong=True)]
     if piece.name:
-        spans.append(Span(Shown(" " + named(piece.name, 60))))
+        spans.append(Span(joined(" ", named(piece.name, 60))))
     if piece.mime:
-        spans.append(Span(Shown(" " + named(piece.mime, 40)), Tone.DIM))
-    facts = [str(time_of_day(piece.at))] if piece.at is not None else []
+        spans.append(Span(joined(" ", named(piece.mime, 40)), Tone.DIM))
+    facts = [time_of_day(piece.at)] if piece.at is not None else []
     if piece.size is not None:
         facts.append(size(piece.size))
-    spans.append(Span(Shown("  " + " · ".join(facts)), Tone.DIM))
+    spans.append(Span(joined("  ", safe_join(" · ", facts)), Tone.DIM))
     return tuple(spans)
 
 
@@ -179,7 +179,7 @@ def _body(piece: Piece, texts: Mapping[Ref, Found], uncovered: bool) -> list[Row
     raw = read.text.value if uncovered else read.covered
     shown = lines(Raw(raw.replace("\r\n", "\n")), TEXT_LIMIT)
     tone = Tone.DIM if piece.who in {"thinking", "result"} else Tone.TEXT
-    out = [Row((Cell((Span(Shown("   " + line), tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]]
+    out = [Row((Cell((Span(joined("   ", line), tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]]
     longer = len(read.text.value) > TEXT_LIMIT
     if longer or len(shown) > LINES_SHOWN:
         whole = f" of {size(piece.size)}" if piece.size is not None else ""

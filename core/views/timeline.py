@@ -10,9 +10,9 @@ from collections.abc import Hashable, Mapping
 from functools import lru_cache
 
 from ctx_inspect.core.budget import Limit, request_window
-from ctx_inspect.core.model import Estimated, Known, Request, Shown, Unavailable, value_of
+from ctx_inspect.core.model import Estimated, Known, Request, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, padded_left, repeated
 from ctx_inspect.core.timeline import EventRow, Timeline, TurnRow
 from ctx_inspect.core.views.events import (
     RUNNING,
@@ -126,7 +126,7 @@ class TimelineView:
         self._largest: int | None = None
         first = next((t.turn.at for t in timeline.turns if t.turn.at is not None), 0)
         last = next((t.turn.at for t in reversed(timeline.turns) if t.turn.at is not None), first)
-        # Where the clock may have been set back in between, times carry their offset and need room (field report 28).
+        # Where the clock may have been set back in between, times carry their offset and need room.
         self.time_width = (
             5 if last - first < 36 * 3_600_000 and len(time_of_day(last)) == len(time_of_day(first)) == 5 else _time_width(first, last)
         )
@@ -282,13 +282,13 @@ class TimelineLines:
         tone = Tone.DIM if turn.inherited else Tone.TEXT
         return [
             Cell((Span(own(" ")), rail_span(row.tier))),
-            Cell((Span(NUMBER if self.view.timeline.partial else Shown(str(turn.n)), tone),)),
+            Cell((Span(NUMBER if self.view.timeline.partial else joined(turn.n), tone),)),
             Cell((Span(time_of_day(turn.at), Tone.DIM),)),
             Cell(self._meter(row.window, row.limit)),
             Cell((percent(row.window, row.limit),)),
             Cell((known(row.window, tokens, tone),)),
             Cell((delta_span(row.delta) if turn.n > 1 or self.view.timeline.partial else Span(NOTHING),)),
-            Cell((Span(Shown(str(row.steps)), Tone.DIM),)),
+            Cell((Span(joined(row.steps), Tone.DIM),)),
             Cell(
                 (Span(own(" ")), *what(row, newest=turn.n == len(self.view.timeline.turns), live=self.view.live, short=self.width < TIGHT))
             ),
@@ -297,10 +297,10 @@ class TimelineLines:
 
     def _step(self, row: TurnRow, request: Request, last: bool) -> list[Cell]:
         window, limit = request_window(request), self.view.timeline.limit_for(request.model)
-        number = str(request.step) if request.step is not None else EMPTY
+        number = joined(request.step) if request.step is not None else EMPTY
         return [
             Cell((Span(own("  ")),)),
-            Cell((Span(Shown((LAST_BRANCH if last else BRANCH) + number.rjust(2)), Tone.DIM),)),
+            Cell((Span(joined(LAST_BRANCH if last else BRANCH, padded_left(number, 2)), Tone.DIM),)),
             Cell((Span(time_of_day(request.at), Tone.DIM),)),
             Cell(self._meter(window, limit, Tone.DIM)),
             Cell((percent(window, limit, Tone.DIM),)),
@@ -315,9 +315,9 @@ class TimelineLines:
         n, most = value_of(window), value_of(limit)
         base = most.tokens if most is not None else self.view.largest()
         if n is None or not base:
-            return (Span(Shown(" " + EMPTY * self.bar), Tone.DIM),)
+            return (Span(joined(" ", repeated(EMPTY, self.bar)), Tone.DIM),)
         full = meter(n / base, self.bar)
-        return (Span(own(" ")), Span(Shown(full), tone), Span(Shown(EMPTY * (self.bar - len(full))), Tone.DIM))
+        return (Span(own(" ")), Span(joined(full), tone), Span(joined(repeated(EMPTY, self.bar - len(full))), Tone.DIM))
 
 
 def percent(window: Known[int], limit: Known[Limit], tone: Tone = Tone.TEXT) -> Span:
@@ -333,7 +333,7 @@ def rail_span(tier: Known[str]) -> Span:
     """Return the rail's sign: does the model still have this turn."""
     name = value_of(tier)
     rail = RAILS.get(name or "", Rail.UNKNOWN)
-    return Span(Shown(rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM)
+    return Span(joined(rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM)
 
 
 def rail_legend(width: int) -> Line:
@@ -343,8 +343,8 @@ def rail_legend(width: int) -> Line:
         out: list[Span] = []
         for name in TIERS:
             rail = RAILS[name]
-            out.append(Span(Shown(("  " if out else " ") + rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
-            out.append(Span(Shown(" " + words[name]), Tone.DIM))
+            out.append(Span(joined("  " if out else " ", rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
+            out.append(Span(joined(" ", words[name]), Tone.DIM))
         line = tuple(out)
         if line_width(line) <= width:
             return line
@@ -360,7 +360,7 @@ def step_words(request: Request, live: bool = False) -> tuple[Span, ...]:
     """
     out: list[Span] = []
     if request.purpose.value != "primary":
-        out.append(Span(Shown(f"{request.purpose.value} request"), Tone.DIM, italic=True))
+        out.append(Span(joined(request.purpose.value, " request"), Tone.DIM, italic=True))
     elif not request.call:
         out.append(Span(not_called(request), Tone.DIM, italic=True))
     failed = error_words(request)
