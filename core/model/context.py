@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 from ctx_inspect.core.model.evidence import Raw, Why
@@ -226,10 +226,14 @@ class ChainBuilder:
         self.list[index] = message
         self._keep = min(self._keep, index)
 
-    def reset(self, messages: list[Message]) -> None:
-        """Make the list another one; what both have in front (by identity or equality) is kept."""
-        same = 0
-        for old, new in zip(self.list, messages, strict=False):
+    def reset(self, messages: list[Message], same: int = 0) -> None:
+        """Make the list another one; what both have in front (by identity or equality) is kept.
+
+        Args:
+            messages: The list.
+            same: How many in front are known to be the same.
+        """
+        for old, new in zip(islice(self.list, same, None), islice(messages, same, None), strict=False):
             if old is not new and old != new:
                 break
             same += 1

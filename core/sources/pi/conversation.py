@@ -36,11 +36,13 @@ class Conversation:
         """Start at the root of this session's tree."""
         self._session = session
         self._path: list[Entry] = []
-        self._selected: list[Entry] = []
+        self._at: dict[str, int] = {}  # where an entry lies in the path
+        self._head: Entry | None = None  # the newest compaction
+        self._from = 0  # what is selected: the head, then the path from here on without compactions
         self._edits: dict[str, Entry] = {}
         self._builder = ChainBuilder()
-        self._places: dict[str, int] = {}  # where a message was put; may have moved since
-        self._closers: set[str] = set()  # entries before which results were made up
+        self._places: dict[str, int] = {}  # where a message was put, less the moves until then; may have moved since
+        self._moved = 0  # how far all messages have moved
         self._calls: list[Note] = []  # calls of the last answer
         self._answered: set[str | None] = set()
         self._answerer: Entry | None = None
@@ -52,23 +54,24 @@ class Conversation:
         """Return one that goes on from here on its own, as a branch does."""
         other = Conversation(self._session)
         other._target, other._thinks, other._answerer = self._target, self._thinks, self._answerer
-        other._path, other._selected, other._edits = list(self._path), list(self._selected), dict(self._edits)
-        other._builder, other._places, other._closers = self._builder.copy(), dict(self._places), set(self._closers)
+        other._path, other._at, other._edits = list(self._path), dict(self._at), dict(self._edits)
+        other._head, other._from, other._moved = self._head, self._from, self._moved
+        other._builder, other._places = self._builder.copy(), dict(self._places)
         other._calls, other._answered, other._made = list(self._calls), set(self._answered), self._made
         return other
 
     def feed(self, entry: Entry) -> None:
         """Go on by one entry."""
+        self._at[entry.id] = len(self._path)
         self._path.append(entry)
         if entry.row is Row.COMPACTION:
             self._compact(entry)
-            return
-        self._selected.append(entry)
-        if entry.row is not Row.EDIT:
+        elif entry.row is not Row.EDIT:
             self._push(entry)
         elif entry.target is not None:
+            before = self._edits.get(entry.target)
             self._edits[entry.target] = entry
-            self._edited(entry)
+            self._edited(entry, before)
 
     def take(self, target: Target | None, into: Chain | None = None) -> Chain:
         """Return the list as it would be sent to ``target`` now (``None``: to the model of the last request).
@@ -88,55 +91,132 @@ class Conversation:
         for message in missing:
             self._builder.append(message)
         chain = self._builder.take(into)
-        self._builder.reset(self._builder.list[:length])
+        self._builder.reset(self._builder.list[:length], length)
         return chain
 
     # -- selecting ---------------------------------------------------------------------------------------
 
     def _compact(self, entry: Entry) -> None:
-        kept: list[Entry] = []
-        if entry.kept is not None and entry.kept != entry.id:
-            for place in range(len(self._path) - 2, -1, -1):
-                if self._path[place].id == entry.kept:
-                    kept = [e for e in self._path[place:-1] if e.row is not Row.SYSTEM]
-                    break
-        self._selected = [entry, *kept]
-        self._edits = {e.target: e for e in kept if e.row is Row.EDIT and e.target is not None}
-        self._fold()
+        start = self._at.get(entry.kept, -1) if entry.kept is not None and entry.kept != entry.id else -1
+        if not 0 <= start < len(self._path) - 1:
+            start = len(self._path)
+        old, self._head = self._head, entry
+        before, self._from = self._from, start
+        if start < before:
+            self._edits = {e.target: e for e in self._path[start:] if e.row is Row.EDIT and e.target is not None}
+            cut = None
+        else:
+            edits = {target: e for target, e in self._edits.items() if self._at[e.id] >= start}
+            undone = self._edits.keys() - edits.keys()
+            self._edits = edits
+            cut = None if entry.id in edits or any(self._at.get(t, -1) >= start for t in undone) else self._cut(before, old)
+        message = None if cut is None else self._message(entry)
+        if cut is None or message is None:
+            self._fold()
+            return
+        # what is kept was sent before, in the same way: only what stands before it changes
+        self._builder.reset([message, *self._builder.list[cut:]])
+        self._moved += 1 - cut
+        self._places[entry.id] = -self._moved
 
-    def _edited(self, edit: Entry) -> None:
-        """Apply an edit that has just come: in place where nothing else depends on it, else by folding again."""
-        target = next((e for e in reversed(self._selected) if e.id == edit.target), None)
-        if target is None:
+    def _cut(self, before: int, old: Entry | None) -> int | None:
+        """Return where in the list the first kept entry lies, if it is sent the same whatever stands before it.
+
+        Args:
+            before: Where the selection began until now.
+            old: The compaction that stood first.
+        """
+        if self._from == before and old is not None:
+            return 1 if self._place(old.id) == 0 else None
+        if not before <= self._from < len(self._path) or not self._closes(self._path[self._from]):
+            return None
+        return self._place(self._path[self._from].id)
+
+    def _closes(self, entry: Entry) -> bool:
+        """Tell whether what follows from an entry on does not depend on what stands before it: no call stays open there."""
+        edit = self._edits.get(entry.id)
+        if edit is not None and edit.out:
+            return False
+        return entry.row is Row.ASSISTANT or (entry.row in _SPOKEN and entry.row is not Row.COMPACTION and not entry.hidden)
+
+    def _edited(self, edit: Entry, before: Entry | None) -> None:
+        """Apply an edit that has just come: in place where nothing else depends on it, else by folding its neighbourhood again.
+
+        Args:
+            edit: The edit.
+            before: The one that applied to the same entry until now.
+        """
+        assert edit.target is not None
+        at = self._at.get(edit.target, -1)
+        if self._head is not None and edit.target == self._head.id:
+            target = self._head
+        elif at >= self._from:
+            target = self._path[at]
+        else:
             return
-        if target.answer is not None and target.answer.dropped and target.id not in self._closers:
-            return
-        plain = target.row in (Row.USER, Row.CUSTOM, Row.RESULT) or (
-            target.row is Row.ASSISTANT and target.first(PartKind.CALL) is None and edit.first(PartKind.CALL) is None
-        )
+        calls = any(e.first(PartKind.CALL) is not None for e in (target, edit, before) if e is not None)
+        plain = target.row in (Row.USER, Row.CUSTOM, Row.RESULT) or (target.row is Row.ASSISTANT and not calls)
         place = self._place(target.id)
         message = None if edit.out or not plain or place is None else self._message(target)
-        if message is None or place is None:
-            self._fold()
-        else:
+        if message is not None and place is not None:
             self._builder.replace(place, message)
+        elif target is self._head:
+            self._fold()
+        elif target.row is not Row.COMPACTION:
+            self._fold_around(at)
 
     def _place(self, id: str) -> int | None:
         messages = self._builder.list
         hint = self._places.get(id)
-        if hint is not None and hint < len(messages) and messages[hint].id == id:
-            return hint
+        if hint is not None:
+            hint += self._moved
+            if 0 <= hint < len(messages) and messages[hint].id == id:
+                return hint
         return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].id == id), None)
 
     def _fold(self) -> None:
         """Make the list anew from what is selected."""
         builder, self._builder = self._builder, ChainBuilder()
-        self._places, self._closers, self._calls, self._answered, self._thinks = {}, set(), [], set(), False
-        for place, entry in enumerate(self._selected):
-            if entry.row is not Row.COMPACTION or place == 0:  # of older compactions in the kept part nothing is sent
-                self._push(entry)
+        self._places, self._moved, self._calls, self._answered, self._thinks = {}, 0, [], set(), False
+        if self._head is not None:
+            self._push(self._head)
+        self._push_all(self._from, len(self._path))
         builder.reset(self._builder.list)
         self._builder = builder
+
+    def _push_all(self, start: int, end: int) -> None:
+        for place in range(start, end):
+            if self._path[place].row is not Row.COMPACTION:  # of older ones in the kept part nothing is sent
+                self._push(self._path[place])
+
+    def _fold_around(self, at: int) -> None:
+        """Make that part of the list anew that depends on an entry: no further than the nearest ones where no call stays open."""
+        first, start = self._anchor(range(at - 1, self._from - 1, -1))
+        last, end = self._anchor(range(at + 1, len(self._path)))
+        if first is None or start is None:
+            first, start = self._from, int(self._head is not None and self._place(self._head.id) == 0)
+        builder, self._builder = self._builder, ChainBuilder()
+        tail = builder.list[end:] if end is not None else []
+        state = self._calls, self._answered, self._answerer
+        self._builder.list = builder.list[:start]
+        self._calls, self._answered = [], set()
+        self._push_all(first, len(self._path) if last is None else last)
+        if last is not None:
+            self._close()
+            self._calls, self._answered, self._answerer = state
+        self._builder.list.extend(tail)
+        made, self._builder = self._builder.list, builder
+        self._builder.reset(made, start)
+
+    def _anchor(self, places: range) -> tuple[int | None, int | None]:
+        """Return the first of some places of the path where no call stays open, and where its message lies."""
+        for place in places:
+            entry = self._path[place]
+            if self._closes(entry):
+                found = self._place(entry.id)
+                if found is not None:
+                    return place, found
+        return None, None
 
     # -- sending -----------------------------------------------------------------------------------------
 
@@ -148,7 +228,7 @@ class Conversation:
         if row is Row.RESULT:
             self._answered.add(entry.call)
         elif row is Row.ASSISTANT:
-            self._close(entry)
+            self._close()
             if entry.answer is not None and entry.answer.dropped:
                 return
             calls = [n for n in (edit or entry).notes if n.kind is PartKind.CALL]
@@ -158,22 +238,19 @@ class Conversation:
         elif row in _SPOKEN:
             if entry.hidden:
                 return
-            self._close(entry)
+            self._close()
         else:
             return
         message = self._message(entry)
         if message is not None:
-            self._places[entry.id] = len(self._builder.list)
+            self._places[entry.id] = len(self._builder.list) - self._moved
             self._builder.append(message)
 
-    def _close(self, entry: Entry) -> None:
-        """Make up results of the last answer's calls that have none, before ``entry``."""
+    def _close(self) -> None:
+        """Make up results of the last answer's calls that have none."""
         if self._calls:
-            missing = self._missing()
-            if missing:
-                self._closers.add(entry.id)
-                for message in missing:
-                    self._builder.append(message)
+            for message in self._missing():
+                self._builder.append(message)
             self._calls = []
 
     def _missing(self) -> list[Message]:
