@@ -37,6 +37,8 @@ def test_any_order_of_lists_gives_what_each_holds(seed: int) -> None:
             weights = scale.weigh(chain)
             assert (list(weights.sizes), weights.media) == plainly(chain)
             assert len(weights.ends) == len(chain)
+            sizes, media = plainly(chain)
+            assert weights.total() == (None if media or -1 in sizes else sum(sizes))
 
 
 def test_shared_tells_what_both_have_in_front() -> None:
