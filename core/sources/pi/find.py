@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ctx_inspect.core.sources.base import Environment, Looked, SourceError
 from ctx_inspect.core.sources.pi.config import session_folder
-from ctx_inspect.core.sources.pi.listing import glance, session_files
 
 LOOKED_AT = 32
 """Files of a folder that ``probe`` looks into before it gives up."""
@@ -54,6 +53,8 @@ def _why_not(folder: Path) -> str | None:
     try:
         if not folder.is_dir():
             return "no folder of that name" if not folder.exists() else "not a folder"
+        from ctx_inspect.core.sources.pi.listing import session_files  # heavy, and not needed where there is no such folder
+
         return None if next(session_files(folder), None) is not None else "no session in it"
     except PermissionError:
         return "no permission to read it"
@@ -70,6 +71,8 @@ def _shown(path: Path, home: Path) -> str:
 
 def probe(path: Path) -> bool:
     """Tell whether a path is a Pi session file, or a folder of them. Opens a few files at most."""
+    from ctx_inspect.core.sources.pi.listing import session_files
+
     try:
         if path.is_file():
             return _is_session(path)
@@ -86,6 +89,8 @@ def probe(path: Path) -> bool:
 
 
 def _is_session(path: Path) -> bool:
+    from ctx_inspect.core.sources.pi.listing import glance
+
     try:
         if os.path.getsize(path) == 0:
             return False
