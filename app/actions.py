@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.board import Board
 from ctx_inspect.app.panes.detail import TABS
+from ctx_inspect.core.text.show import own
 from ctx_inspect.widgets.lines import LinesView
 
 
@@ -84,7 +85,7 @@ class Actions(Board):
             self.drawer.end()
             self.close_drawer()
         elif self.desk.stop():
-            self.say("reading was stopped: choose a session with s")
+            self.say(own("reading was stopped: choose a session with s"))
             self.redraw()
         elif self.whole:
             self.whole = False
@@ -103,9 +104,12 @@ class Actions(Board):
 
     def action_tab(self, name: str) -> None:
         """Show a tab."""
-        if name in TABS:
-            self.detail.choose(name)
-            self.draw_foot()
+        if name not in TABS:
+            return
+        self.detail.choose(name)
+        if not self.detail.display and not self.empty.display:
+            self._show_pane(self.detail.lines)  # where one pane is seen at a time, it is asked for
+        self.draw_foot()
 
     def action_turn(self, n: int) -> None:
         """Go to a turn."""
@@ -113,10 +117,16 @@ class Actions(Board):
         self._back_to_turns()
 
     def action_reveal(self) -> None:
-        """Show the turn's texts, or hide them."""
-        if self.pane_name() == keymap.TEXT:
-            self.detail.reveal()
-            self.draw_foot()
+        """Show the turn's texts, or hide them; they are seen while the pane has the focus, so it gets it."""
+        if self.detail.tab != "text":
+            self.say(own("v shows the text of a turn on the Text tab (6)"))
+            return
+        if self.empty.display:
+            return
+        if not self.detail.lines.has_focus:
+            self._show_pane(self.detail.lines)
+        self.detail.reveal()
+        self.draw_foot()
 
     def action_sessions(self) -> None:
         """Open the sessions."""
@@ -195,7 +205,7 @@ class Actions(Board):
     def action_demo(self) -> None:
         """Look around with sample data."""
         if self.start.demo is not None and self.pane_name() == keymap.EMPTY:
-            self.add_sources(self.start.demo())
+            self.add_sources(self.start.demo(), None)
 
     def action_open_path(self) -> None:
         """Open a file or folder."""
@@ -204,13 +214,13 @@ class Actions(Board):
         menus.open_path(self)
 
     def action_save_picture(self) -> None:
-        """Write a picture of the screen into the current folder; revealed text is hidden first."""
+        """Ask for a file and write a picture of the screen to it; revealed text is hidden first."""
         from ctx_inspect.app import menus
 
         if self.detail.revealed:
             self.detail.forget()
             self.detail.redraw()
-        self.call_after_refresh(menus.save_picture, self)
+        menus.save_picture(self)
 
     def deliver_screenshot(self, filename: str | None = None, path: str | None = None, time_format: str | None = None) -> str | None:
         """Stand in for the framework's own command, which knows nothing of revealed text."""

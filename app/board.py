@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.colourless import Colourless
-from ctx_inspect.app.desk import Desk
+from ctx_inspect.app.desk import Desk, place_of
 from ctx_inspect.app.layout import Arrangement, arrange
 from ctx_inspect.app.panes.detail import TABS, DetailPane
 from ctx_inspect.app.panes.frame import EmptyPane, FootBand, HeadBand, ProblemBand
@@ -16,7 +16,7 @@ from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
 from ctx_inspect.app.start import Start
 from ctx_inspect.app.state import log_crash, remembered
-from ctx_inspect.core.model import Problem, ProblemCode, Raw
+from ctx_inspect.core.model import Problem, ProblemCode, Raw, Shown
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.views.glyphs import POST, POST_TOP
 from ctx_inspect.core.views.header import Header, Loading
@@ -64,6 +64,9 @@ class Board(App[None]):
         self.cells: Size | None = None
         self.reads: deque[float] = deque(maxlen=MOST_READS)
         self.previous = self.memory.get("session")
+        self.commands: dict[tuple[str, str], tuple[str, ...] | None] = {}
+        self.newest_of: set[tuple[str, str]] = set()
+        """Stores whose newest session is to be opened as soon as they are listed."""
         self.arrangement: Arrangement | None = None
         for name in themes.NAMES:
             self.register_theme(themes.theme(name))
@@ -98,7 +101,7 @@ class Board(App[None]):
     def pane_name(self) -> str:
         """Return which pane has the focus."""
         focused = self.focused if self.screen_stack else None  # a timer may still fire while the app ends
-        if focused is self.empty:
+        if self.empty.display:
             return keymap.EMPTY
         if focused is self.detail.lines:
             return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
@@ -121,6 +124,8 @@ class Board(App[None]):
             out |= {"why"}
         if self.previous is None:
             out.add("back")
+        if self.detail.tab != "text":
+            out.add("reveal")
         return frozenset(out)
 
     def empty_keys(self) -> list[tuple[str, str]]:
@@ -189,7 +194,14 @@ class Board(App[None]):
         if not desk.complete and not desk.sessions:
             loading = Loading("looking for sessions")
         header = Header(
-            desk.info, None if desk.partial else self.turns.turn, turns, self.turns.follow, self.turns.news, desk.gone_at, loading
+            desk.info,
+            None if desk.partial else self.turns.turn,
+            turns,
+            self.turns.follow,
+            self.turns.news,
+            desk.gone_at,
+            loading,
+            self.look.ascii_only,
         )
         gauge = snapshot.gauge(self.look.ascii_only) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
@@ -199,7 +211,8 @@ class Board(App[None]):
         words = {"follow": "unfollow"} if self.turns.follow else {}
         if self.detail.revealed:
             words["reveal"] = "uncover keys" if self.detail.covers else "hide text"
-        self.foot.set(self.pane_name(), self.start.keys, self.absent(), words)
+        pane = keymap.SHEET if len(self.screen_stack) > 1 else self.pane_name()
+        self.foot.set(pane, self.start.keys, self.absent(), words)
 
     def draw_detail(self) -> None:
         """Show the selected turn's details."""
@@ -214,17 +227,28 @@ class Board(App[None]):
             for widget in screen.query(Toned):
                 widget.forget_colours()
 
-    def add_sources(self, sources: Iterable[Source]) -> None:
-        """Read and watch more sources."""
+    def add_sources(self, sources: Iterable[Source], command: tuple[str, ...] | None) -> None:
+        """Read and watch more sources.
+
+        Args:
+            sources: Which.
+            command: The words that begin a command on them; ``None`` = no command finds them again.
+        """
         for source in sources:
+            self.commands[place_of(source)] = command
             self.desk.live.add(source)
             self.desk.relist(source)
 
+    def command_for(self, source: Source) -> tuple[str, ...] | None:
+        """Return the words that begin a command on a source; ``None`` = no command finds it again."""
+        return self.commands.get(place_of(source), self.start.command)
+
     # --- troubles --------------------------------------------------------------------------------------------
 
-    def say(self, words: str) -> None:
-        """Say a sentence of our own on the line above the footer."""
-        self.trouble.add([Problem(Raw("ctx-inspect"), ProblemCode.UNREADABLE_RECORD, words)])
+    def say(self, words: Shown) -> None:
+        """Say what was done, or why nothing was, on the line above the footer; it goes by itself."""
+        self.trouble.tell(words)
+        self.draw_foot()
 
     def fault(self, doing: str, error: BaseException) -> Problem:
         """Log an error nobody expected; return what is said of it."""

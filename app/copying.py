@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import LiteralString
+
 from ctx_inspect.app.palette import Choice
 from ctx_inspect.app.snapshot import Snapshot
 from ctx_inspect.core.model import Raw, Shown, value_of
-from ctx_inspect.core.text.show import clipboard, command, joined, said
+from ctx_inspect.core.text.show import clipboard, command, joined, own, said
 from ctx_inspect.core.views.figures import counted, round_tokens, share, tokens
 from ctx_inspect.core.views.layout import plain
 from ctx_inspect.core.views.sheet import Sheet
 
 
-def copies(snapshot: Snapshot, turn: int | None, tab: str, sheet: Sheet) -> dict[str, tuple[str, str]]:
+def copies(
+    snapshot: Snapshot, turn: int | None, tab: str, sheet: Sheet, program: tuple[str, ...] | None
+) -> dict[str, tuple[LiteralString, str]]:
     """Return what can be copied: by id, (what it is, the text).
 
     Args:
@@ -19,30 +24,28 @@ def copies(snapshot: Snapshot, turn: int | None, tab: str, sheet: Sheet) -> dict
         turn: The selected turn.
         tab: The tab on screen.
         sheet: The tab, without any revealed text.
+        program: The words that begin a command on the session's store; ``None`` = no command finds it again.
     """
     key = snapshot.ledger.key
     # an id beginning with a dash would be read as an option
     named = ("--", key) if key.startswith("-") else (key,)
-    out = {
-        "summary": ("a summary of the window, no names and no text", summary(snapshot, turn)),
-        "command": (
-            "the command that opens it here",
-            command("ctx-inspect", *named, *(("--turn", str(turn)) if turn else ()), *(("--tab", tab) if tab != "text" else ())),
-        ),
-        "json": ("the command that prints its turns as JSON", command("ctx-inspect", "turns", *named, "--json")),
-        "session": ("the session's key", clipboard(Raw(key))),
-    }
+    out: dict[str, tuple[LiteralString, str]] = {"summary": ("a summary of the window, no names and no text", summary(snapshot, turn))}
+    if program is not None:
+        where = (*(("--turn", str(turn)) if turn else ()), *(("--tab", tab) if tab != "text" else ()))
+        out["command"] = ("the command that opens it here", command(*program, *where, *named))
+        out["json"] = ("the command that prints its turns as JSON", command(*program, "turns", "--json", *named))
+    out["session"] = ("the session's key", clipboard(Raw(key)))
     row = snapshot.row(turn) if turn is not None else None
     if row is not None:
         out["turn"] = ("the turn's message id", clipboard(Raw(row.turn.id)))
     if tab != "text":
-        out["tab"] = (f"the {tab} tab as plain text", "\n".join(plain(sheet, 100)))
+        out["tab"] = ("this tab as plain text", "\n".join(plain(sheet, 100)))
     return out
 
 
-def copy_choices(found: dict[str, tuple[str, str]]) -> list[Choice]:
+def copy_choices(found: Mapping[str, tuple[LiteralString, str]]) -> list[Choice]:
     """Return the menu."""
-    return [Choice(name, said(words), said(name)) for name, (words, _) in found.items()]
+    return [Choice(name, own(words), said(name)) for name, (words, _) in found.items()]
 
 
 def summary(snapshot: Snapshot, turn: int | None) -> Shown:

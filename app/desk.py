@@ -145,7 +145,7 @@ class Desk:
 
     def take_list(self, message: Listed) -> tuple[Problem, ...]:
         """Take a list; return what is to be said about it."""
-        where = _key(message.source)
+        where = place_of(message.source)
         self.listed.add(where)
         if isinstance(message.found, BaseException):
             return (self.problem(message.found, message.source, "listing sessions"),)
@@ -156,14 +156,14 @@ class Desk:
     def _index(self) -> None:
         self.infos.clear()
         self.sources.clear()
-        by_key = {_key(s): s for s in self.live.sources}
+        by_key = {place_of(s): s for s in self.live.sources}
         for key, (source, info) in merged((by_key[where], listing.sessions) for where, listing in self.listings.items()).items():
             self.infos[key], self.sources[key] = info, source
 
     @property
     def complete(self) -> bool:
         """Whether all sources have answered."""
-        return self.listed >= {_key(s) for s in self.live.sources}
+        return self.listed >= {place_of(s) for s in self.live.sources}
 
     @property
     def sessions(self) -> tuple[SessionInfo, ...]:
@@ -177,7 +177,7 @@ class Desk:
 
     def gone_keys(self) -> frozenset[str]:
         """Return the keys of sessions whose store vanished."""
-        return frozenset(key for key, source in self.sources.items() if _key(source) in self.gone)
+        return frozenset(key for key, source in self.sources.items() if place_of(source) in self.gone)
 
     def resolve(self, named: str | None, here: str | None) -> str | None:
         """Return the key of a named session (a key, an id, a unique prefix of one, ``last``), or of the one to open by itself."""
@@ -203,7 +203,7 @@ class Desk:
         if key != self.wanted:
             self.snapshot, self._again, self.reading_since = None, False, None
         self.wanted = key
-        self.gone_at = int(time.time() * 1000) if _key(source) in self.gone else None
+        self.gone_at = int(time.time() * 1000) if place_of(source) in self.gone else None
         self._read(source, key)
         return True
 
@@ -297,9 +297,9 @@ class Desk:
 
     def take_news(self, event: LiveEvent) -> Problem | None:
         """Take news of a source: list and read again what may have changed; return what is to be said."""
-        where = _key(event.source)
+        where = place_of(event.source)
         mine = self.sources.get(self.wanted or "")
-        ours = mine is not None and _key(mine) == where
+        ours = mine is not None and place_of(mine) == where
         if event.error is not None:
             return event.error
         if event.gone:
@@ -351,5 +351,6 @@ def _text(source: Source, ref: Ref) -> Known[Raw]:
         return Unavailable(Why.UNREADABLE, "it could not be read")
 
 
-def _key(source: Source) -> tuple[str, str]:
+def place_of(source: Source) -> tuple[str, str]:
+    """Return what tells a source from others: its kind and path."""
     return source.kind, str(source.path)

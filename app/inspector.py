@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import gc
 import time
+import unicodedata
 from typing import ClassVar
 
 from ctx_inspect.app import keymap
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
-from ctx_inspect.app.desk import Faulted, Listed, News, Read, Texts
+from ctx_inspect.app.desk import Faulted, Listed, News, Read, Texts, place_of
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
 from ctx_inspect.app.start import Fault
 from ctx_inspect.app.state import log_crash, remember
+from ctx_inspect.core.choose import pick, project_key
 from ctx_inspect.core.live import LiveEvent
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
+from ctx_inspect.core.text.show import joined, own, said, terminal
+from ctx_inspect.core.views.names import named
 from ctx_inspect.widgets.band import Band
 from rich.text import Text
 from textual import events, on
@@ -71,7 +75,9 @@ class Inspector(Actions):
     def listed(self, message: Listed) -> None:
         """Show the sessions; choose one once all sources have answered, or the slow ones have had their time."""
         self.trouble.add(self.desk.take_list(message))
-        if self.desk.wanted is None:
+        if place_of(message.source) in self.newest_of:
+            self.open_newest(message)
+        elif self.desk.wanted is None:
             if self.desk.complete:
                 self.choose_first()
             elif self.chosen_at is None and self.desk.sessions:
@@ -79,15 +85,34 @@ class Inspector(Actions):
                 self.set_timer(SETTLE, self.choose_first)
         self.redraw()
 
+    def open_newest(self, message: Listed) -> None:
+        """Open the newest session of a store that was asked for, or say that it has none."""
+        self.newest_of.discard(place_of(message.source))
+        if isinstance(message.found, BaseException):
+            return  # what is wrong with it is said already
+        newest = pick(message.found.sessions, None)
+        if newest is None:
+            self.say(joined("there is no session in ", named(Raw(str(message.source.path)))))
+        elif newest.key == self.desk.wanted:
+            self.say(own("its newest session is on the screen already"))
+        else:
+            self.open_session(newest.key)
+
     def choose_first(self) -> None:
         """Open the session that was named, or the one to open by itself; once."""
         if self.desk.wanted is not None or not self.desk.sessions:
             return
         key = self.desk.resolve(self.start.session, self.start.here)
         if key is None:
-            self.say("no session has this name, or several have: choose one with s")
+            self.say(own("no session has this name, or several have: choose one with s"))
             return
         info = self.desk.infos[key]
+        if (
+            self.start.session is None
+            and self.start.here is not None
+            and project_key(info) != unicodedata.normalize("NFC", self.start.here)
+        ):
+            self.say(own("this directory has no session: the newest of all is shown; s lists them"))
         self.turns.follow = info.live and self.start.turn is None
         self.open_session(key)
 
@@ -237,7 +262,8 @@ class Inspector(Actions):
         error = self._exception
         log = log_crash(error, self.start.state) if error is not None else None
         name = type(error).__name__ if error is not None else "unknown"
-        self._exit_renderables.append(Text(f"ctx-inspect stopped by an error of its own ({name})." + (f" Log: {log}" if log else "")))
+        where = joined(" Log: ", terminal(Raw(str(log)))) if log is not None else own("")
+        self._exit_renderables.append(Text(joined("ctx-inspect stopped by an error of its own (", said(name), ").", where)))
         self._close_messages_no_wait()
 
     def on_unmount(self) -> None:

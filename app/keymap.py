@@ -13,7 +13,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-TIMELINE, DETAIL, TEXT, SESSIONS, FILTER, EMPTY = "timeline", "detail", "text", "sessions", "filter", "empty"
+TIMELINE, DETAIL, TEXT, SESSIONS, FILTER, EMPTY, SHEET = "timeline", "detail", "text", "sessions", "filter", "empty", "sheet"
 EVERYWHERE = frozenset({TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY})
 READING = frozenset({TIMELINE, DETAIL, TEXT})
 MOVING = EVERYWHERE - {EMPTY}
@@ -31,6 +31,7 @@ class Key(Struct, frozen=True):
         does: In help and palette.
         panes: Where it is valid.
         rank: Place in the footer; 0 = not there.
+        foot: Panes in whose footer it stands; ``None`` = all where it is valid.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Key(Struct, frozen=True):
     does: str
     panes: frozenset[str] = EVERYWHERE
     rank: int = 0
+    foot: frozenset[str] | None = None
 
 
 KEYS = (
@@ -54,7 +56,7 @@ KEYS = (
     Key("unfold", "right,l", "→", "unfold", "steps", "show the turn's steps", frozenset({TIMELINE}), 2),
     Key("fold", "left,h", "←", "fold", "fold", "hide the steps; from the detail: back to the turn", READING),
     Key("open", "enter", "⏎", "open", "open", "open; again: the whole height", MOVING, 3),
-    Key("reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, until this pane is left", frozenset({TEXT}), 1),
+    Key("reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, until the pane is left", READING, 1),
     Key("tab_budget", "2", "2", "tab('budget')", "budget", "Budget: what fills the window", READING),
     Key("tab_steps", "5", "5", "tab('steps')", "steps", "Steps: the turn's requests", READING),
     Key("tab_text", "6", "6", "tab('text')", "text", "Text: what was said", READING),
@@ -68,15 +70,21 @@ KEYS = (
     Key("sessions", "s", "s", "sessions", "sessions", "sessions; typing filters them", EVERYWHERE, 6),
     Key("back", "S", "S", "back", "last session", "back to the last session", EVERYWHERE),
     Key("demo", "d", "d", "demo", "demo", "look around with sample data", frozenset({EMPTY}), 1),
-    Key("open_path", "o", "o", "open_path", "open", "open a file or folder", frozenset({EMPTY}), 2),
+    Key("choose_sheet", "", "↓ ↑", "", "choose", "line below, line above", frozenset({SHEET}), 1),
+    Key("page_sheet", "", "PgUp PgDn", "", "page", "many lines up, down", frozenset({SHEET}), 2),
+    Key("take_sheet", "", "⏎", "", "take", "take the line", frozenset({SHEET}), 3),
+    Key("leave_sheet", "", "Esc", "", "close", "close the sheet", frozenset({SHEET}), 4),
+    Key("open_path", "o", "o", "open_path", "open", "open a file or folder with sessions", EVERYWHERE, 2, frozenset({EMPTY})),
     Key("why", "exclamation_mark", "!", "why", "why", "say more about what could not be read", EVERYWHERE),
     Key("dismiss", "x", "x", "dismiss", "dismiss", "dismiss the line about what could not be read", EVERYWHERE),
     Key("theme", "", "", "theme", "theme", "choose a theme", EVERYWHERE),
-    Key("screenshot", "", "", "save_picture", "picture", "write a picture of this screen (SVG), without revealed text", EVERYWHERE),
+    Key(
+        "screenshot", "", "", "save_picture", "picture", "write a picture of this screen (SVG) to a file, without revealed text", EVERYWHERE
+    ),
     Key("close", "escape", "Esc", "close", "close", "close, clear, back, stop reading; never quits", EVERYWHERE),
     Key("palette", "colon,ctrl+p", ":", "palette", "everything", "every action and its key; :12 goes to turn 12", EVERYWHERE, 7),
     Key("help", "question_mark", "?", "help", "help", "keys of the focused pane", EVERYWHERE, 8),
-    Key("quit", "q,ctrl+c", "q", "quit", "quit", "quit", EVERYWHERE, 9),
+    Key("quit", "q,ctrl+c", "q ctrl+c", "quit", "quit", "quit", EVERYWHERE, 9),
 )
 
 BY_ID = {k.id: k for k in KEYS}
@@ -102,11 +110,25 @@ def bindings() -> list[Binding]:
 _NAMES = {"colon": ":", "question_mark": "?", "exclamation_mark": "!", "slash": "/", "escape": "Esc", "enter": "⏎", "tab": "Tab"}
 
 
-def shown(key: Key, changed: Mapping[str, str]) -> str:
-    """Return how a key is written, as the person has set it."""
-    if key.id not in changed:
-        return key.shown
-    return " ".join(_NAMES.get(k, k) for k in changed[key.id].split(","))
+SPELLED = {"↓": "down", "↑": "up", "→": "right", "←": "left", "⏎": "enter"}
+"""Keys by their names, where their signs cannot be drawn."""
+
+
+def spelled(keys: str) -> str:
+    """Return keys as words of ASCII."""
+    return " ".join(SPELLED.get(k, k) for k in keys.split(" "))
+
+
+def shown(key: Key, changed: Mapping[str, str], ascii_only: bool = False) -> str:
+    """Return how a key is written, as the person has set it.
+
+    Args:
+        key: Which.
+        changed: Keys set by the person, by id.
+        ascii_only: Signs that are not ASCII are spelled.
+    """
+    keys = " ".join(_NAMES.get(k, k) for k in changed[key.id].split(",")) if key.id in changed else key.shown
+    return spelled(keys) if ascii_only else keys
 
 
 def user_keys(table: object) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -130,10 +152,15 @@ def user_keys(table: object) -> tuple[dict[str, str], tuple[str, ...]]:
     return good, (f"[keys]: {ignored} entries name no key of ours and are ignored",) if ignored else ()
 
 
-def footer(pane: str, changed: Mapping[str, str], absent: Iterable[str] = ()) -> tuple[list[tuple[Key, str]], list[tuple[Key, str]]]:
+def footer(
+    pane: str, changed: Mapping[str, str], absent: Iterable[str] = (), ascii_only: bool = False
+) -> tuple[list[tuple[Key, str]], list[tuple[Key, str]]]:
     """Return the footer's keys for a pane: (left, right), each with how it is written; together at most 9."""
     gone = set(absent)
-    ranked = sorted((k for k in KEYS if k.rank and pane in k.panes and k.id not in gone), key=lambda k: k.rank)[:MOST]
-    left = [(k, shown(k, changed)) for k in ranked if k.id not in RIGHT]
-    right = [(k, shown(k, changed)) for k in ranked if k.id in RIGHT]
-    return left, right
+    ranked = sorted(
+        (k for k in KEYS if k.rank and pane in (k.panes if k.foot is None else k.foot) and k.id not in gone), key=lambda k: k.rank
+    )
+    right = [k for k in ranked if k.id in RIGHT]
+    left = [k for k in ranked if k.id not in RIGHT][: MOST - len(right)]
+    written = [[(k, shown(k, changed, ascii_only).split(" ctrl+")[0]) for k in part] for part in (left, right)]
+    return written[0], written[1]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import os
+from collections.abc import Callable, Hashable
+from inspect import isawaitable
 from pathlib import Path
 
 from ctx_inspect.app import copying, palette, svg, themes
 from ctx_inspect.app.board import Board
+from ctx_inspect.app.desk import place_of
 from ctx_inspect.app.palette import Choice, Picker
 from ctx_inspect.core.model import Raw
 from ctx_inspect.core.text.show import joined, own, said, terminal
+from ctx_inspect.core.views.names import named
 
 PICTURES = 1000
 """Names that are tried for a picture."""
@@ -20,26 +24,39 @@ def _over(app: Board, picker: Picker) -> None:
         if isinstance(action, str):
             await app.run_action(action)
 
+    _ask(app, picker, run)
+
+
+def _ask(app: Board, picker: Picker, take: Callable[[Hashable | None], object]) -> None:
+    """Show a sheet, if none is shown; the footer has its keys meanwhile."""
+
+    async def taken(result: Hashable | None) -> None:
+        app.draw_foot()
+        found = take(result)
+        if isawaitable(found):
+            await found
+
     if len(app.screen_stack) == 1:
-        app.push_screen(picker, run)
+        app.push_screen(picker, taken)
+        app.draw_foot()
 
 
 def everything(app: Board) -> None:
     """List every action with its key."""
     turns = len(app.desk.snapshot.timeline.turns) if app.desk.snapshot is not None and not app.desk.partial else 0
-    choices = palette.palette_choices(app.start.keys, app.absent(), turns)
+    choices = palette.palette_choices(app.start.keys, app.absent(), turns, themes.NAMES)
     _over(app, Picker(own("Everything"), choices, hint="an action, or a turn's number"))
 
 
 def keys(app: Board) -> None:
     """List the keys of the focused pane."""
     pane = app.pane_name()
-    _over(app, Picker(joined("Keys: ", said(pane)), palette.help_choices(pane, app.start.keys, app.absent()), sign="?"))
+    _over(app, Picker(joined("Keys: ", said(pane)), palette.help_choices(pane, app.start.keys), sign="?"))
 
 
 def theme(app: Board) -> None:
     """List the themes."""
-    _over(app, Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", said(n)) for n in themes.NAMES])))
+    _over(app, Picker(own("Theme"), palette.filtered([Choice(f"use_theme('{n}')", own(n)) for n in themes.NAMES])))
 
 
 def why(app: Board) -> None:
@@ -54,13 +71,17 @@ def copy(app: Board) -> None:
     snapshot = app.desk.snapshot
     if snapshot is None or len(app.screen_stack) > 1:
         return
-    found = copying.copies(snapshot, app.turns.turn, app.detail.tab, app.detail.picture())
+    program = app.command_for(snapshot.source)
+    found = copying.copies(snapshot, app.turns.turn, app.detail.tab, app.detail.picture(), program)
 
     def take(name: Hashable | None) -> None:
         if isinstance(name, str) and name in found:
-            app.copy_to_clipboard(found[name][1])
+            what, text = found[name]
+            app.copy_to_clipboard(text)
+            # the terminal does not tell whether it took it: what it was sent stands here too
+            app.say(joined("sent to the terminal's clipboard: ", what if "\n" in text else said(text)))
 
-    app.push_screen(Picker(own("Copy"), palette.filtered(copying.copy_choices(found)), sign="y"), take)
+    _ask(app, Picker(own("Copy"), palette.filtered(copying.copy_choices(found)), sign="y"), take)
 
 
 def open_path(app: Board) -> None:
@@ -70,25 +91,43 @@ def open_path(app: Board) -> None:
         return
 
     def take(typed: Hashable | None) -> None:
-        if isinstance(typed, str) and typed.strip():
-            try:
-                app.add_sources(list(opener(Path(typed.strip()).expanduser())))
-            except Exception as e:
-                app.trouble.add([app.desk.problem(e, None, "opening it")])
+        if not isinstance(typed, str) or not typed.strip():
+            return
+        path = Path(typed.strip()).expanduser().absolute()
+        try:
+            found = list(opener(path))
+        except Exception as e:
+            app.trouble.add([app.desk.problem(e, None, "opening it")])
+            app.draw_foot()
+            return
+        app.newest_of |= {place_of(source) for source in found}
+        app.add_sources(found, ("ctx-inspect", "--source", str(path)))
 
-    app.push_screen(Picker(own("Open a file or folder"), lambda _typed: [], sign="o", hint="its path", free=True), take)
+    _ask(app, Picker(own("Open a file or folder"), palette.filtered(()), sign="o", hint="its path", words=""), take)
+
+
+def free_name() -> str:
+    """Return a name for a picture that no file in the current folder has."""
+    return next((n for i in range(1, PICTURES) if not os.path.lexists(n := f"ctx-inspect-{i}.svg")), "ctx-inspect.svg")
 
 
 def save_picture(app: Board) -> None:
-    """Write a picture of the screen to a new file in the current folder."""
-    for i in range(1, PICTURES):
-        path = Path(f"ctx-inspect-{i}.svg")
-        try:
-            svg.write(path, svg.export(app, "ctx-inspect"))
-        except FileExistsError:
-            continue
-        except OSError:
-            app.say("the picture could not be written into the current folder")
-        else:
-            app.say(f"picture written: {path.name}")
-        return
+    """Ask for the name of a file, and write a picture of the screen to it; one that exists is never replaced."""
+
+    def take(typed: Hashable | None) -> None:
+        if isinstance(typed, str) and typed.strip():
+            app.call_after_refresh(_write_picture, app, Path(typed.strip()).expanduser())  # the sheet is gone then
+
+    _ask(app, Picker(own("Write a picture of this screen"), palette.filtered(()), sign=">", hint="a file's name", words=free_name()), take)
+
+
+def _write_picture(app: Board, path: Path) -> None:
+    shown = named(Raw(str(path)))
+    try:
+        svg.write(path, svg.export(app, "ctx-inspect"))
+    except FileExistsError:
+        app.say(joined("nothing was written: ", shown, " exists already"))
+    except OSError:
+        app.say(joined("the picture could not be written to ", shown))
+    else:
+        app.say(joined("picture written: ", shown))

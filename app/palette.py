@@ -6,9 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, LiteralString
 
-from ctx_inspect.app.keymap import KEYS, shown
+from ctx_inspect.app.keymap import DETAIL, EMPTY, FILTER, KEYS, SESSIONS, SHEET, TEXT, TIMELINE, shown, spelled
 from ctx_inspect.core.model import Shown
-from ctx_inspect.core.text.show import joined, own, said
+from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
+from ctx_inspect.core.text.width import cells
+from ctx_inspect.core.views.glyphs import ABOVE, BELOW
 from ctx_inspect.core.views.layout import fit, lay, rule
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from ctx_inspect.widgets.band import Band, Drawing
@@ -56,13 +58,16 @@ class Picker(ModalScreen[Hashable | None]):
     """A list over the screen; hands back what was taken, or ``None``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "app.quit", show=False)]  # the app's own do not reach a sheet
+
     DEFAULT_CSS = """
     Picker { align: center middle; background: $ground 60%; }
     Picker > Vertical { width: 80; max-width: 96%; height: 22; max-height: 92%; background: $ground; border: solid $edge; }
+    Picker > .-ascii { border: ascii $edge; }
+    Picker > .-words { height: 4; }
     """
 
     def __init__(
-        self, title: Shown, choices: Choices, sign: LiteralString = ":", hint: LiteralString = "type to filter", free: bool = False
+        self, title: Shown, choices: Choices, sign: LiteralString = ":", hint: LiteralString = "type to filter", words: str | None = None
     ) -> None:
         """Make the sheet.
 
@@ -71,45 +76,73 @@ class Picker(ModalScreen[Hashable | None]):
             choices: What it lists.
             sign: Before what is typed.
             hint: Where nothing is typed.
-            free: What was typed is handed back as it is.
+            words: It asks for words instead of a choice; these stand there already.
         """
         super().__init__()
-        self.heading, self.choices, self.free = title, choices, free
-        self.line, self.lines = FilterLine(sign, hint), LinesView(id="choices")
-        self.left = 12
+        self.heading, self.choices, self.free = title, choices, words is not None
+        self.line, self.lines, self.more = FilterLine(sign, hint, words or ""), LinesView(id="choices"), Band(self._more)
 
     def compose(self) -> ComposeResult:
-        """Title, what is typed, the list."""
-        with Vertical():
+        """Title, what is typed, the list, and how much more of it there is."""
+        with Vertical() as box:
+            box.set_class(self.line.look.ascii_only, "-ascii")
+            box.set_class(self.free, "-words")
             yield Band(self._title)
             yield self.line
-            yield self.lines
+            if not self.free:
+                yield self.lines
+                yield self.more
 
     def _title(self, width: int) -> Drawing:
         right = (Span(own("Esc closes"), Tone.DIM),)
         return Drawing((fit(rule((Span(self.heading, Tone.FOCUS, strong=True),), right, width), width),))
+
+    def _more(self, width: int) -> Drawing:
+        above, below = self.lines.hidden_above(), self.lines.hidden_below()
+        spelled_out = self.line.look.ascii_only
+        words = [joined(above, " more above") if spelled_out else joined(ABOVE, " ", above, " more")] if above else []
+        words += [joined(below, " more below") if spelled_out else joined(BELOW, " ", below, " more")] if below else []
+        return Drawing((fit((Span(joined(" ", safe_join("   ", words)), Tone.DIM),), width),))
 
     def on_mount(self) -> None:
         """Begin with everything."""
         self._fill("")
         self.line.focus()
 
+    def on_resize(self) -> None:
+        """Another part of the list is seen."""
+        self.call_after_refresh(self._seen)
+
+    def _seen(self) -> None:
+        self.more.show(self._more)
+
     def _fill(self, typed: str) -> None:
+        if self.free:
+            return
         found = self.choices(typed)
-        self.left = max([4, *(len(c.left) + 1 for c in found)])
-        note = max([0, *(len(c.note) for c in found)])
+        ascii_only = self.line.look.ascii_only
+        lefts = [said(spelled(c.left)) if ascii_only else c.left for c in found]
         rows = [
             Row(
-                (Cell((Span(joined(" ", c.left), Tone.FOCUS, strong=True),)), Cell((Span(c.words),)), Cell((Span(c.note, Tone.DIM),))),
-                key=("pick", c.id),
+                (Cell((Span(joined(" ", left), Tone.FOCUS, strong=True),)), Cell((Span(c.words),)), Cell((Span(c.note, Tone.DIM),))),
+                key=("pick", i),
             )
-            for c in found
+            for i, (c, left) in enumerate(zip(found, lefts, strict=True))
         ]
-        if not rows and not self.free:
+        self.found = found
+        if not rows:
             rows = [Row((Cell((Span(own(" nothing matches"), Tone.DIM),)),), RowKind.NOTE)]
-        columns = [Column(NOTHING, self.left), Column(NOTHING, 0), Column(NOTHING, min(note, 30), leaves=1)][: 3 if note else 2]
+        wide = max([4, *(cells(left) + 1 for left in lefts)])
+        note = max([0, *(cells(c.note) for c in found)])
+        columns = [Column(NOTHING, wide), Column(NOTHING, 0), Column(NOTHING, min(note, 30), leaves=1)][: 3 if note else 2]
         self.lines.show(partial(lay, Sheet(tuple(columns), tuple(rows)), gap=1), keep=False)
-        self.call_after_refresh(self.lines.go_first)
+        self.call_after_refresh(self._first)
+
+    found: Sequence[Choice] = ()
+
+    def _first(self) -> None:
+        self.lines.go_first()
+        self._seen()
 
     @on(FilterLine.Changed)
     def _changed(self, event: FilterLine.Changed) -> None:
@@ -120,6 +153,7 @@ class Picker(ModalScreen[Hashable | None]):
     def _moved(self, event: FilterLine.Moved) -> None:
         event.stop()
         self.lines.move(event.by)
+        self._seen()
 
     @on(FilterLine.Done)
     @on(LinesView.Opened)
@@ -129,7 +163,7 @@ class Picker(ModalScreen[Hashable | None]):
             self.dismiss(self.line.words)
             return
         key = self.lines.selected
-        self.dismiss(key[1] if isinstance(key, tuple) else None)
+        self.dismiss(self.found[key[1]].id if isinstance(key, tuple) else None)
 
     @on(FilterLine.Left)
     def _left(self, event: FilterLine.Left) -> None:
@@ -140,6 +174,7 @@ class Picker(ModalScreen[Hashable | None]):
     def _selected(self, event: LinesView.Selected) -> None:
         event.stop()
         self.line.focus()
+        self._seen()
 
     def on_click(self, event: events.Click) -> None:
         """A click beside the sheet closes it."""
@@ -147,27 +182,48 @@ class Picker(ModalScreen[Hashable | None]):
             self.dismiss(None)
 
 
-def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: int) -> Choices:
-    """Return every action with its key; a typed number goes to that turn."""
+def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: int, themes: Sequence[LiteralString] = ()) -> Choices:
+    """Return every action with its key, and the themes by name; a typed number goes to that turn.
+
+    Args:
+        changed: Keys set by the person, by id.
+        absent: Ids of keys that do nothing now.
+        turns: How many turns there are.
+        themes: Names of themes.
+    """
     actions = [
         Choice(k.action, said(k.does), said(shown(k, changed))) for k in KEYS if k.action and k.id not in absent | {"palette", "close"}
     ]
+    actions += [Choice(f"use_theme('{name}')", joined("theme: ", name)) for name in themes]
     find = filtered(actions)
 
     def choices(typed: str) -> Sequence[Choice]:
-        number = typed.strip().removeprefix("-")
-        if number.isascii() and number.isdecimal() and len(number) < 9 and turns:
-            n = int(typed)
+        number = typed.strip()
+        if number.removeprefix("-").isascii() and number.removeprefix("-").isdecimal() and turns:
+            n = int(number[:12])
             n = turns + 1 + n if n < 0 else n
-            n = max(1, min(turns, n))
-            return [Choice(f"turn({n})", joined("go to turn ", n), own("⏎"), joined("of ", turns))]
+            if 1 <= n <= turns:
+                return [Choice(f"turn({n})", joined("go to turn ", n), own("⏎"), joined("of ", turns))]
+            return [Choice(None, joined("there is no such turn: there are ", numeral(turns)))]
         return find(typed)
 
     return choices
 
 
-def help_choices(pane: str, changed: Mapping[str, str], absent: frozenset[str]) -> Choices:
-    """Return the keys that are valid in a pane, its own ones first."""
-    valid = [k for k in KEYS if pane in k.panes and k.keys and k.id not in absent]
-    valid.sort(key=lambda k: len(k.panes))
-    return filtered([Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid])
+ELSEWHERE = {
+    TIMELINE: own("in the timeline"),
+    DETAIL: own("in the details"),
+    TEXT: own("on the Text tab"),
+    SESSIONS: own("in the sessions"),
+    FILTER: own("while filtering"),
+    EMPTY: own("while there is no session"),
+}
+
+
+def help_choices(pane: str, changed: Mapping[str, str]) -> Choices:
+    """Return all keys: those that are valid in a pane first, its own before those of many; then the others, with where they are."""
+    keys = [k for k in KEYS if (k.keys or k.shown) and SHEET not in k.panes]
+    valid = sorted((k for k in keys if pane in k.panes), key=lambda k: len(k.panes))
+    others = [(k, next(words for name, words in ELSEWHERE.items() if name in k.panes)) for k in keys if pane not in k.panes]
+    found = [Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid]
+    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where) for k, where in others)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
+
 from ctx_inspect.core.views.sheet import Tone
 from ctx_inspect.widgets.tones import Paint
 from textual.theme import Theme
@@ -77,7 +79,7 @@ GROUNDS = {
 """Background, of a selection with and without focus, of header and footer."""
 
 TABLES = {"dark": DARK, "light": LIGHT, "high-contrast": HIGH_CONTRAST, "ansi": ANSI}
-NAMES = tuple(TABLES)
+NAMES: tuple[LiteralString, ...] = ("dark", "light", "high-contrast", "ansi")
 
 
 def paint(name: str) -> Paint:

@@ -15,6 +15,9 @@ from textual.strip import Strip
 
 LONGEST = 500
 
+FAR = 1_000_000_000
+"""Lines to either end of any list."""
+
 
 class FilterLine(Toned, can_focus=True):
     """Takes every printable key while it has the focus.
@@ -56,15 +59,16 @@ class FilterLine(Toned, can_focus=True):
     class Left(Message):
         """Esc was pressed."""
 
-    def __init__(self, sign: LiteralString = "/", hint: LiteralString = "type to filter") -> None:
+    def __init__(self, sign: LiteralString = "/", hint: LiteralString = "type to filter", words: str = "") -> None:
         """Make an empty line.
 
         Args:
             sign: Stands before the words (our own).
             hint: Stands there while it is empty (our own).
+            words: Stand there already.
         """
         super().__init__()
-        self.words = ""
+        self.words = words
         self._sign, self._hint = own(sign), own(hint)
 
     def clear(self) -> None:
@@ -88,7 +92,7 @@ class FilterLine(Toned, can_focus=True):
         self.refresh()
         self.post_message(self.Changed(self.words))
 
-    _MOVES = {"down": 1, "up": -1, "ctrl+n": 1, "pagedown": 10, "pageup": -10, "ctrl+d": 10}  # noqa: RUF012
+    _MOVES = {"down": 1, "up": -1, "ctrl+n": 1, "pagedown": 10, "pageup": -10, "ctrl+d": 10, "home": -FAR, "end": FAR}  # noqa: RUF012
 
     def on_key(self, event: events.Key) -> None:
         """Take the key."""

@@ -306,6 +306,10 @@ class LinesView(Toned, ScrollView, can_focus=True):
         if bottom >= int(self.scroll_offset.y) + self.page:
             self.put_top(bottom - self.page + 1)
 
+    def hidden_above(self) -> int:
+        """Return how many lines are above the first one seen."""
+        return 0 if self._lines is None else int(self.scroll_offset.y)
+
     def hidden_below(self) -> int:
         """Return how many lines are below the last one seen."""
         return 0 if self._lines is None else max(0, len(self._lines) - int(self.scroll_offset.y) - self.page)

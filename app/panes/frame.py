@@ -6,17 +6,29 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ctx_inspect.app.keymap import Key, footer
-from ctx_inspect.core.model import Problem, Raw
+from ctx_inspect.core.model import Problem, Raw, Shown
 from ctx_inspect.core.sources.base import Looked
 from ctx_inspect.core.text.show import joined, own, said, terminal
+from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.views.empty import empty_sheet
 from ctx_inspect.core.views.gauge import Gauge, gauge_lines, smallest
-from ctx_inspect.core.views.glyphs import PROBLEM
+from ctx_inspect.core.views.glyphs import NOTE, PROBLEM
 from ctx_inspect.core.views.header import Header, header_line
 from ctx_inspect.core.views.layout import Line, fit, lay, line_width, pad, spread
+from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.widgets.band import Band, Drawing, Zone
 from ctx_inspect.widgets.lines import LinesView
+from textual.timer import Timer
+
+NOTICE = 8.0
+"""Seconds that a notice stays."""
+
+MOST_PROBLEMS = 100
+"""Problems that are kept."""
+
+OURS = frozenset({"ctx-inspect", "configuration"})
+"""Stand for no file."""
 
 
 class HeadBand(Band):
@@ -62,7 +74,7 @@ class FootBand(Band):
         self.show(self._line)
 
     def _line(self, width: int) -> Drawing:
-        left, right = footer(self.pane, self.changed, self.absent)
+        left, right = footer(self.pane, self.changed, self.absent, self.look.ascii_only)
         gap = 3 if width >= 150 else 2 if width >= 100 else 1
         while left and _wide(left, gap, self.words) + _wide(right, gap, self.words) + 3 > width:
             left.pop()
@@ -92,41 +104,77 @@ def _wide(keys: Sequence[tuple[Key, str]], gap: int, words: Mapping[str, str]) -
 
 
 class ProblemBand(Band):
-    """One line about what could not be read."""
+    """One line above the footer: a notice while it is new, else what could not be read."""
 
     def __init__(self) -> None:
         """Make it, unseen."""
         super().__init__(self._line, raised=True, id="problem")
         self.problems: list[Problem] = []
+        self.notice: Shown | None = None
+        self._open = False
+        self._going: Timer | None = None
 
     def on_mount(self) -> None:
         """Nothing is wrong yet."""
-        self.display = False
+        self._redraw()
 
     def add(self, problems: Sequence[Problem]) -> None:
         """Take problems; those that are known already change nothing."""
         new = [p for p in problems if p not in self.problems]
         if new:
-            self.problems = [*self.problems, *new][-100:]
-            self.display = True
-            self.show(self._line)
+            self.problems = [*self.problems, *new][-MOST_PROBLEMS:]
+            self._open = True
+            self._redraw()
+
+    def tell(self, words: Shown) -> None:
+        """Say what was done, or why nothing was; it goes by itself."""
+        self.notice = words
+        if self._going is not None:
+            self._going.stop()
+        self._going = self.set_timer(NOTICE, self._forget)
+        self._redraw()
+
+    def _forget(self) -> None:
+        self.notice = None
+        self._redraw()
 
     def dismiss(self) -> bool:
-        """Take the line away; return whether there was one."""
-        if not self.display:
-            return False
-        self.display = False
-        return True
+        """Take the line away, the notice first; return whether there was one."""
+        if self.notice is not None:
+            self._forget()
+            return True
+        was, self._open = self._open, False
+        self._redraw()
+        return was
+
+    def _redraw(self) -> None:
+        self.display = self._open or self.notice is not None
+        self.show(self._line)
 
     def _line(self, width: int) -> Drawing:
+        if self.notice is not None:
+            return self._drawn_line((pad(1), Span(NOTE, Tone.FOCUS), pad(1), Span(self.notice)), own("x dismiss "), width)
         if not self.problems:
             return Drawing(())
         newest = self.problems[-1]
-        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        left = (pad(1), Span(PROBLEM, Tone.ALERT), pad(1), Span(said(newest.message + more)))
-        right = (Span(own("! why  x dismiss "), Tone.DIM),) if width >= 40 else ()
+        more = joined(" (and ", len(self.problems) - 1, " more)") if len(self.problems) > 1 else own("")
+        where = self._place(newest, width)
+        left = (pad(1), Span(PROBLEM, Tone.ALERT), pad(1), *where, Span(joined(said(newest.message), more)))
+        return self._drawn_line(left, own("! why  x dismiss "), width)
+
+    def _drawn_line(self, left: Sequence[Span], keys: Shown, width: int) -> Drawing:
+        right = (Span(keys, Tone.DIM),) if width >= 40 else ()
         room = width - line_width(right) - (1 if right else 0)
         return Drawing((fit((*fit(left, room), pad(1), *right), width),))
+
+    def _place(self, problem: Problem, width: int) -> tuple[Span, ...]:
+        """Return which file or folder a problem is about: whole where there is room, else its name."""
+        if problem.source in OURS:
+            return ()
+        whole = named(problem.source, 200)
+        if cells(whole) + cells(problem.message) + 24 > width:
+            whole = named(Raw(problem.source.rstrip("/").rpartition("/")[2] or problem.source), 60)
+        return (Span(joined(whole, ": "), Tone.DIM),)
 
 
 class EmptyPane(LinesView):

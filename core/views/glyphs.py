@@ -22,10 +22,12 @@ MARK = own("▌")
 RULE, EVENT_RULE, POST, POST_TOP, POST_BOTTOM = own("─"), own("┄"), own("│"), own("┬"), own("┴")
 APPROX = own("≈")
 NONE = own("—")
-LIVE, GONE, PROBLEM = own("●"), own("◇"), own("▲")
+LIVE, GONE, PROBLEM, NOTE = own("●"), own("◇"), own("▲"), own("·")
 FULL, HATCH, EMPTY, TICK = own("▇"), own("░"), own("·"), own("┃")
 BRANCH, LAST_BRANCH = own("├"), own("└")
-OPENED, CLOSED = own("▾"), own("▸")
+CLOSED = own("▸")
+ABOVE, BELOW = own("▴"), own("▾")
+"""Say that there is more than is seen."""
 YES, NO = own("✓"), own("✗")
 FORECAST, DASH = own("░"), own("╌")
 
@@ -60,8 +62,8 @@ LETTERS: Mapping[Category, Shown] = {
     Category.CONVERSATION: own("c"),
 }
 
-_SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▾▸✓✗╌█▒┊Δ→←↓↑▏▎▍▋▊▉×⏎▁▂▃▄▅▆≥“”’‹›"
-_TWINS = """>>--|++^---*x!#:.||`v>+x-#%|d><v^.::==#x<__--==>""'<>"""
+_SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▸✓✗╌█▒┊Δ→▏▎▍▋▊▉×▁▂▃▄▅▆≥“”’‹›"
+_TWINS = """$>--|++^---*o!#:.||`+YN-#%|d>.::==#x__--==>""'<>"""
 _TABLE = str.maketrans(_SIGNS, _TWINS)
 know(_SIGNS)
 

@@ -39,6 +39,7 @@ class Header(Struct, frozen=True):
         news: Turns that came in since the selection left the newest.
         gone_at: Epoch milliseconds when the store vanished.
         loading: A read that takes longer.
+        ascii_only: Arrows are spelled.
     """
 
     info: SessionInfo | None
@@ -48,6 +49,7 @@ class Header(Struct, frozen=True):
     news: int = 0
     gone_at: int | None = None
     loading: Loading | None = None
+    ascii_only: bool = False
 
 
 def header_line(header: Header, width: int) -> Line:
@@ -91,7 +93,7 @@ def _right(header: Header, width: int) -> tuple[Span, ...]:
     if info is None:
         return ()
     if header.news and not header.follow:
-        say(Span(joined(header.news, " new ↓ (f)"), Tone.ADDED, strong=True))
+        say(Span(joined(header.news, " new below (f)" if header.ascii_only else " new ↓ (f)"), Tone.ADDED, strong=True))
     if header.gone_at is not None:
         say(Span(GONE, Tone.WARN), Span(joined(" deleted ", time_of_day(header.gone_at)), Tone.WARN))
     elif info.live:

@@ -3,16 +3,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ctx_inspect.app import keymap
+from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.board import Board
 from ctx_inspect.app.inspector import Inspector
-from ctx_inspect.app.palette import palette_choices
+from ctx_inspect.app.palette import help_choices, palette_choices
 from ctx_inspect.widgets.lines import LinesView
 
 from tests.app.fakes import FakeSource, sample
 from tests.app.screens import running
 
 PANES = sorted(keymap.EVERYWHERE | {keymap.FILTER})
+SILENT = {keymap.FILTER, keymap.SHEET}
+"""Where words are typed: every letter is a letter."""
 
 
 def test_ids_are_unique_and_every_action_is_there() -> None:
@@ -38,13 +40,12 @@ def test_no_key_means_two_things_in_a_pane(pane: str) -> None:
                 seen[one] = key.id
 
 
-@pytest.mark.parametrize("pane", PANES)
+@pytest.mark.parametrize("pane", [*PANES, keymap.SHEET])
 def test_the_footer_has_at_most_nine_keys_and_all_are_valid_there(pane: str) -> None:
     left, right = keymap.footer(pane, {})
     assert 3 <= len(left) + len(right) <= 9
     assert all(pane in k.panes for k, _ in (*left, *right))
-    # while words are typed every letter is a letter
-    assert [k.id for k, _ in right][-2:] == ([] if pane == keymap.FILTER else ["help", "quit"])
+    assert [k.id for k, _ in right] == ([] if pane in SILENT else ["palette", "help", "quit"])
 
 
 def test_keys_of_later_features_are_nowhere() -> None:
@@ -75,12 +76,41 @@ def test_the_palette_lists_every_action_with_its_key() -> None:
     assert any(c.words.startswith("Budget") and c.left == "2" for c in choices)
 
 
-@pytest.mark.parametrize(("typed", "n"), [("12", 12), ("0", 1), ("99", 47), ("-1", 47), ("-3", 45), (" 5 ", 5)])
+@pytest.mark.parametrize(("typed", "n"), [("12", 12), ("1", 1), ("47", 47), ("-1", 47), ("-3", 45), ("-47", 1), (" 5 ", 5)])
 def test_a_number_goes_to_that_turn(typed: str, n: int) -> None:
     assert [c.id for c in palette_choices({}, frozenset(), 47)(typed)] == [f"turn({n})"]
 
 
-@pytest.mark.parametrize("typed", ["٣", "1" * 30, "-", "1.5", "12a"])
+@pytest.mark.parametrize("typed", ["99", "48", "0", "-48", "1" * 30])
+def test_a_number_beyond_the_turns_says_how_many_there_are(typed: str) -> None:
+    (choice,) = palette_choices({}, frozenset(), 47)(typed)
+    assert choice.id is None
+    assert choice.words == "there is no such turn: there are 47"
+
+
+def test_the_palette_finds_themes_by_name() -> None:
+    find = palette_choices({}, frozenset(), 47, themes.NAMES)
+    assert [c.id for c in find("high")] == ["use_theme('high-contrast')"]
+    assert [c.id for c in find("theme dark")] == ["use_theme('dark')"]
+
+
+def test_the_help_lists_every_key_with_its_place() -> None:
+    found = help_choices(keymap.TIMELINE, {})("")
+    lefts = {c.left for c in found}
+    assert {"v", "S", "d", "o", "x", "!", "q ctrl+c", "/"} <= lefts
+    assert {k.does for k in keymap.KEYS if k.shown and keymap.SHEET not in k.panes} == {c.words for c in found}
+    assert next(c.note for c in found if c.left == "d") == "while there is no session"
+    assert not next(c.note for c in found if c.left == "v")
+
+
+def test_keys_are_spelled_where_signs_cannot_be_drawn() -> None:
+    for key in keymap.KEYS:
+        assert keymap.shown(key, {}, True).isascii(), key.id
+    assert keymap.shown(keymap.BY_ID["down"], {}, True) == "j down"
+    assert keymap.shown(keymap.BY_ID["open"], {"open": "right,enter"}, True) == "right enter"
+
+
+@pytest.mark.parametrize("typed", ["٣", "-", "1.5", "12a"])
 def test_what_is_no_number_is_a_word(typed: str) -> None:
     assert not any(str(c.id).startswith("turn(") for c in palette_choices({}, frozenset(), 47)(typed))
 

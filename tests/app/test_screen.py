@@ -61,10 +61,10 @@ async def test_text_is_read_only_when_asked_for_and_forgotten_when_left(tmp_path
         await pilot.press("6")
         assert source.asked == []
         assert "v shows it here" in seen(app)
-        await pilot.press("v")  # the turns have the focus: nothing is revealed there
-        assert source.asked == []
-        await pilot.press("tab", "v")
+        assert "v reveal text" in seen(app)
+        await pilot.press("v")  # the turns have the focus: the pane gets it, for leaving it hides the texts again
         await until(pilot, lambda: "the text of u47" in seen(app))
+        assert app.focused is app.detail.lines
         assert "v hide text" in seen(app)
         await pilot.press("tab")
         await pilot.pause()
@@ -80,6 +80,9 @@ async def test_text_never_reaches_the_state_or_a_picture(tmp_path: Path, monkeyp
         await pilot.press("6", "tab", "v")
         await until(pilot, lambda: "the text of u47" in seen(app))
         app.action_save_picture()
+        await pilot.pause()
+        assert "ctx-inspect-1.svg" in seen(app)
+        await pilot.press("enter")
         await until(pilot, lambda: (tmp_path / "ctx-inspect-1.svg").exists())
     assert not [p for p in written(tmp_path) if b"the text of" in p.read_bytes()]
 
@@ -161,7 +164,7 @@ async def test_copying_takes_ids_and_figures_and_no_text(tmp_path: Path) -> None
         await pilot.pause()
         assert copied[0].startswith("opencode · 47 turns · 41.3k in the window of 200k (21%)")
         assert "Fix login" not in copied[0]
-        assert copied[1] == "ctx-inspect opencode:main --turn 47 --tab budget"
+        assert copied[1] == "ctx-inspect --turn 47 --tab budget opencode:main"
 
 
 async def test_news_never_moves_the_selection(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 from ctx_inspect.app import svg
+from ctx_inspect.app.inspector import Inspector
 from ctx_inspect.core.text.width import cells
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from tests.app.fakes import FakeSource, ledger, sample
-from tests.app.screens import running
+from tests.app.screens import running, screen, until
 
 NS = "{http://www.w3.org/2000/svg}"
 
@@ -48,14 +49,28 @@ def test_reverse_swaps_the_colours() -> None:
     assert any(r.get("fill") == "#ffffff" for r in root.iter(NS + "rect"))
 
 
+def seen(app: Inspector) -> str:
+    return "\n".join(screen(app))
+
+
 async def test_the_screen_is_well_formed_xml_and_a_picture_never_replaces_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     evil = ledger("pi:a", 'bad <title> & "quotes" \x1b[31m', 3)
     async with running([FakeSource([evil, *sample()])], tmp_path / "state", session="pi:a") as (app, pilot):
         (tmp_path / "ctx-inspect-1.svg").write_text("mine")
         app.deliver_screenshot()
-        await pilot.pause(0.1)
         await pilot.pause()
+        await pilot.press("enter")  # a name that is free stands there already
+        await until(pilot, lambda: "picture written: ctx-inspect-2.svg" in seen(app))
+        assert not app.trouble.problems
+        app.deliver_screenshot()
+        await pilot.pause()
+        await pilot.press("ctrl+u", *"ctx-inspect-1.svg", "enter")
+        await until(pilot, lambda: "ctx-inspect-1.svg exists already" in seen(app))
+        app.deliver_screenshot()
+        await pilot.pause()
+        await pilot.press("ctrl+u", *"no/such/folder.svg", "enter")
+        await until(pilot, lambda: "could not be written to no/such/folder.svg" in seen(app))
     assert (tmp_path / "ctx-inspect-1.svg").read_text() == "mine"
     root = ET.fromstring((tmp_path / "ctx-inspect-2.svg").read_text())
     assert any("bad <title>" in "".join(t.itertext()) for t in root.iter(NS + "text"))
