@@ -43,14 +43,6 @@ _STEPS = 20_000
 _OK, _DENY = 0, 1
 
 
-@dataclass(frozen=True, slots=True)
-class Read(Generic[T]):
-    """What a read gave, and what could not be read."""
-
-    value: T
-    problems: tuple[Problem, ...] = ()
-
-
 class _Closed(Exception):
     """The owner closed the database in this moment; it can be read as a snapshot."""
 
@@ -140,6 +132,26 @@ class Reader:
         return _refusal(error, self.path)
 
 
+@dataclass(frozen=True, slots=True)
+class Read(Generic[T]):
+    """What a read gave; its connection is closed.
+
+    Attributes:
+        value: What the work returned.
+        reader: Takes notes of what turns out to be unreadable when that is decoded.
+        first: What is to be said of the whole database.
+    """
+
+    value: T
+    reader: Reader
+    first: tuple[Problem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, as far as it is known by now."""
+        return (*self.first, *self.reader.problems)
+
+
 def read(
     path: Path,
     work: Callable[[Reader], T],
@@ -193,7 +205,7 @@ def read(
         "The newest rows lie in a side file (-wal) that cannot be read here: its folder may not be written and it has no -shm."
         " Shown is what the database held at its last checkpoint; open it as the user who runs the agent.",
     )
-    return Read(found.value, (note, *found.problems))
+    return Read(found.value, found.reader, (note,))
 
 
 def check(path: Path) -> Stamp:
@@ -251,7 +263,7 @@ def _read_once(
         if wal is not None and not os.path.lexists(wal):
             raise _Closed  # the last moment before SQLite opens the -wal, which it would make anew
         reader.row("SELECT count(*) FROM sqlite_master")  # what cannot be opened fails here, before any work
-        return Read(work(reader), tuple(reader.problems))
+        return Read(work(reader), reader)
     except sqlite3.Error as error:
         raise _refusal(error, path) from None
     except Damaged:

@@ -13,7 +13,7 @@ from ctx_inspect.core.model import Known, Ledger, Listing, Model, Problem, Probl
 from ctx_inspect.core.sources.base import Change, Environment, NoSession, SourceError
 from ctx_inspect.core.sources.opencode import json_store
 from ctx_inspect.core.sources.opencode.config import window
-from ctx_inspect.core.sources.opencode.fetch import Snapshot, snapshot
+from ctx_inspect.core.sources.opencode.fetch import Fetched, Snapshot, fetch
 from ctx_inspect.core.sources.opencode.ledger import build
 from ctx_inspect.core.sources.opencode.listing import FORMAT_2, LIST_TABLES, Found, sessions
 from ctx_inspect.core.sources.opencode.log import Log, logged_part, removals
@@ -84,19 +84,20 @@ class Database:
         if before is not None and before.file != file:
             before = None
 
-        def work(reader: Reader) -> tuple[Found, Snapshot, Log]:
+        def work(reader: Reader) -> tuple[Found, Fetched | None, Log]:
             found = sessions(reader, Raw(str(self.path)), session).found.get(session)
             if found is None:
                 raise NoSession(session)
             if found.info.format == FORMAT_2:
-                return found, Snapshot(), Log()
-            rows = snapshot(reader, session, before.snapshot if before else None)
-            log = removals(reader, session, rows.messages.keys(), before.log if before else None) if reader.columns("event") else Log()
+                return found, None, Log()
+            rows = fetch(reader, session, before.snapshot if before else None)
+            log = removals(reader, session, rows.ids, before.log if before else None) if reader.columns("event") else Log()
             return found, rows, log
 
         result = read(self.path, work, tables=_OPEN_TABLES)
-        found, rows, log = result.value
-        ledger, story = build(found.info, rows.entries(), found.pending, log, result.problems, before.story if before else None)
+        found, fetched, log = result.value
+        rows = fetched.snapshot() if fetched is not None else Snapshot()  # decoded when the connection is closed
+        ledger, story = build(found.info, rows.entries, found.pending, log, result.problems, before.story if before else None)
         return replace(ledger, private=_Private(rows, log, story, file))
 
     def text(self, ref: Ref) -> bytes | None:

@@ -175,10 +175,11 @@ def story(session: str, born: int | None, active: list[Entry], trimmed: list[Ent
     whole = trimmed is active
     if before is not None and before.whole and whole and before.rows.born == born:
         same = min(_alike(before.entries, active), _alike(before.meant, meant))
-        start = next((n for n in range(min(same, len(active) - 1), -1, -1) if opening[n]), 0)
-        made = Story(
-            active, meant, before.replay, before.rows.until(sum(opening[:start]), before.where.last(start)), before.where.until(start)
-        )
+        # a turn that is over ends where the rows ended, or where another one began
+        over = same == len(before.entries) or before.meant[same][1]
+        start = next((n for n in range(min(same if over else same - 1, len(active) - 1), -1, -1) if opening[n]), 0)
+        rows = before.rows.until(sum(opening[:start]), before.where.last(start)) if start else t.Assembly(session, born)
+        made = Story(active, meant, before.replay, rows, before.where.until(start))
         replay = before.replay.go_on(active, kinds, opened, same, made.wish)
         if replay is not None:
             replay.skip(start)

@@ -209,7 +209,7 @@ class Assembly:
             last: The newest request until there.
         """
         other = {n: list(rows) for n, rows in self.other.items() if n <= turns}
-        return Assembly(self.session, self.born, list(self.before) if turns else [], other, self.turns[:turns], last)
+        return Assembly(self.session, self.born, list(self.before), other, self.turns[:turns], last)
 
     @property
     def n(self) -> int | None:

@@ -15,7 +15,7 @@ import pytest
 from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources import sqlite as guarded
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.sqlite import Damaged, Read, Reader, TooLarge, is_sqlite, read
+from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge, is_sqlite, read
 from ctx_inspect.core.sources.stamps import stamp
 
 from tests.conftest import ROOT
@@ -52,7 +52,7 @@ def test_an_idle_database_is_read_and_nothing_is_left(tmp_path: Path, wal: bool)
     make(tmp_path / "a.db", wal=wal).close()
     before = state(tmp_path)
     found = read(tmp_path / "a.db", values, tables={"t"})
-    assert found == Read(["row 0", "row 1", "row 2"])
+    assert (found.value, found.problems) == (["row 0", "row 1", "row 2"], ())
     assert state(tmp_path) == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctx_inspect.core.model import Ledger, Message
 from ctx_inspect.core.sources.opencode import OpenCodeSource
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders.opencode import OpenCodeDB
@@ -32,6 +32,7 @@ def _plain(ledger: Ledger) -> object:
     return bare(ledger.before), turns, other, ledger.marks, hidden, ledger.problems, ledger.not_recorded
 
 
+@example([([("agent", 0), ("auto", 0)], True), ([("revert", 4), ("agent", 0)], False)])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
