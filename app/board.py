@@ -203,7 +203,7 @@ class Board(App[None]):
             loading,
             self.look.ascii_only,
         )
-        gauge = snapshot.gauge(self.look.ascii_only) if snapshot is not None else None
+        gauge = snapshot.gauge(self.look.ascii_only, self.detail.exact_shown) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
 
     def draw_foot(self) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 
+from ctx_inspect.app.counting import Exact, Tally
 from ctx_inspect.app.snapshot import Snapshot, compose
 from ctx_inspect.app.start import Fault, Windows, untouched
 from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.live import Live, LiveEvent
-from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, SessionInfo, Unavailable, Why
+from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, Request, SessionInfo, Unavailable, Why
 from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceError
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
@@ -87,6 +88,21 @@ class News(Message):
         self.event = event
 
 
+class Counted(Message):
+    """Some of a request was counted, or all of it.
+
+    Attributes:
+        key: Of which session.
+        request: What was counted.
+        found: See :meth:`Tally.step`; or the error.
+    """
+
+    def __init__(self, key: str, request: Request, found: Exact | bool | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.request, self.found = key, request, found
+
+
 class Faulted(Message):
     """An error nobody expected, in a thread that reads or watches.
 
@@ -132,6 +148,7 @@ class Desk:
         self.gone_at: int | None = None
         self._again = False
         self._future: Future[Snapshot] | None = None
+        self._tally: tuple[str, Tally] | None = None
 
     # --- lists ---------------------------------------------------------------------------------------------
 
@@ -292,6 +309,22 @@ class Desk:
             return message.found, None
         failed = Found(Unavailable(Why.UNREADABLE, "reading it failed"))
         return dict.fromkeys(message.refs, failed), self.problem(message.found, self.sources.get(message.key), "reading texts")
+
+    def ask_count(self, request: Request) -> None:
+        """Count on what a request of the session on screen carried; it comes in a message."""
+        key = self.wanted or ""
+        source = self.sources.get(key)
+        if source is None:
+            return
+        if self._tally is None or self._tally[0] != key:
+            self._tally = key, Tally()
+        tally, post = self._tally[1], self.post
+
+        def done(future: Future[Exact | bool]) -> None:  # in the source's thread: it posts, and touches nothing
+            if not future.cancelled():
+                post(Counted(key, request, future.exception() or future.result()))
+
+        self.live.reader(source).ask(lambda owner: tally.step(owner, request), lane="count").add_done_callback(done)
 
     # --- news ----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ctx_inspect.app import keymap
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
-from ctx_inspect.app.desk import Faulted, Listed, News, Read, Texts, place_of
+from ctx_inspect.app.desk import Counted, Faulted, Listed, News, Read, Texts, place_of
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
@@ -18,7 +18,7 @@ from ctx_inspect.app.start import Fault
 from ctx_inspect.app.state import log_crash, remember
 from ctx_inspect.core.choose import pick, project_key
 from ctx_inspect.core.live import LiveEvent
-from ctx_inspect.core.model import Problem, ProblemCode, Raw
+from ctx_inspect.core.model import Problem, ProblemCode, Raw, Request
 from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.views.names import named
 from ctx_inspect.widgets.band import Band
@@ -109,6 +109,7 @@ class Inspector(Actions):
         info = self.desk.infos[key]
         if (
             self.start.session is None
+            and self.start.command == ("ctx-inspect",)  # no store was named either
             and self.start.here is not None
             and project_key(info) != unicodedata.normalize("NFC", self.start.here)
         ):
@@ -222,6 +223,32 @@ class Inspector(Actions):
         """Count, unless another turn is selected by now."""
         if self.detail.counting == message.id:
             self.run_worker(lambda: self.call_from_thread(self.detail.take_shares, message.id, message.count()), thread=True)
+
+    @on(DetailPane.Countable)
+    def countable(self, message: DetailPane.Countable) -> None:
+        """Count a request by a vocabulary, once the selection rests."""
+        self.set_timer(QUIET, lambda: self.count_on(message.request))
+
+    def count_on(self, request: Request) -> None:
+        """Have some more of a request counted, unless another one is shown by now."""
+        if self.detail.shown is request and self.detail.tab == "budget":
+            self.desk.ask_count(request)
+
+    @on(Counted)
+    def counted(self, message: Counted) -> None:
+        """Show what was counted, or go on."""
+        if message.key != self.desk.wanted:
+            return
+        match message.found:
+            case BaseException() as error:
+                self.trouble.add([self.desk.problem(error, None, "counting tokens")])
+            case True:
+                self.count_on(message.request)
+            case False:
+                pass
+            case exact:
+                self.detail.take_exact(exact)
+                self.draw_head()
 
     @on(DetailPane.Wanted)
     def texts_wanted(self, message: DetailPane.Wanted) -> None:

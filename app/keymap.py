@@ -149,7 +149,8 @@ def user_keys(table: object) -> tuple[dict[str, str], tuple[str, ...]]:
             good[name] = ",".join(part.strip() for part in value.split(",") if part.strip())
         else:
             ignored += 1
-    return good, (f"[keys]: {ignored} entries name no key of ours and are ignored",) if ignored else ()
+    told = "[keys]: an entry names no key of ours: it is" if ignored == 1 else f"[keys]: {ignored} entries name no key of ours: they are"
+    return good, (told + " ignored",) if ignored else ()
 
 
 def footer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.start import Windows, untouched
 from ctx_inspect.core.budget import Sent, growth, request_window, sent, steps_of
 from ctx_inspect.core.measure import calibrated_on
@@ -49,8 +50,15 @@ class Snapshot(Struct, frozen=True):
     chart: Chart
     scale: Scale
 
-    def gauge(self, ascii_only: bool) -> Gauge:
-        """Return what the gauge shows."""
+    def gauge(self, ascii_only: bool, exact: Exact | None = None) -> Gauge:
+        """Return what the gauge shows.
+
+        Args:
+            ascii_only: Fill bars with category letters.
+            exact: The newest request's window, counted.
+        """
+        if exact is not None and exact.request.id == self.newest:
+            return Gauge(self.timeline, exact.shares, exact.counter, self.rate, ascii_only)
         return Gauge(self.timeline, self.shares, self.counter.name, self.rate, ascii_only)
 
     def row(self, n: int) -> TurnRow | None:

@@ -52,6 +52,10 @@ class Measure:
         """Return the tokens of an item."""
         return NO_SETTING if item.category is Category.SETTINGS else self._content(item.fp, item.size, item.ref)
 
+    def known(self, fp: str) -> Known[int] | None:
+        """Return the tokens of a content that was counted, by its fingerprint."""
+        return self._counted.get(fp)
+
     def _content(self, fp: str, size: int | None, ref: Ref | None) -> Known[int]:
         known = self._counted.get(fp)
         if known is None:

@@ -17,8 +17,26 @@ NO_MEDIA = Unavailable(Why.UNKNOWN, "media: no counter tells its tokens")
 NO_SETTING = Unavailable(Why.UNKNOWN, "settings take no tokens of their own")
 NOT_COUNTED = Unavailable(Why.NOT_YET, "it is not counted yet")
 
-Count = Callable[[str, int], int | None]
-"""Tokens of the content with this fingerprint and size in UTF-8 bytes; ``None`` where it cannot be counted (yet)."""
+Count = Callable[[str, int], Known[int] | int | None]
+"""Tokens of the content with this fingerprint and size in UTF-8 bytes; a bare number is by the counter that is named beside
+it, ``None`` = it cannot be counted (yet)."""
+
+
+def counted_by(count: Count, fp: str, size: int | None, counter: str) -> Known[int]:
+    """Return the tokens of a content with how they are known.
+
+    Args:
+        count: Counts.
+        fp: The content's fingerprint.
+        size: Its bytes; ``None`` = not recorded.
+        counter: Name of what counts.
+    """
+    if size is None:
+        return NO_SIZE
+    found = count(fp, size)
+    if found is None:
+        return NOT_COUNTED
+    return Estimated(found, counter) if isinstance(found, int) else found
 
 
 class Adding:
@@ -138,10 +156,7 @@ def shares(context: Context, provider: Known[int], count: Count, counter: str, w
     items = dict.fromkeys(Category, 0)
 
     def counted(fp: str, size: int | None) -> Known[int]:
-        if size is None:
-            return NO_SIZE
-        tokens = count(fp, size)
-        return NOT_COUNTED if tokens is None else Estimated(tokens, counter)
+        return counted_by(count, fp, size, counter)
 
     for item in context.items:
         items[item.category] += 1

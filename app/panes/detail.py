@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import request_window
-from ctx_inspect.core.model import Category, Ref
+from ctx_inspect.core.model import Category, Ref, Request
 from ctx_inspect.core.shares import Shares, shares
 from ctx_inspect.core.text.show import joined, said
 from ctx_inspect.core.timeline import TurnRow
@@ -67,6 +68,18 @@ class DetailPane(Vertical):
             super().__init__()
             self.id, self.count = id_, count
 
+    class Countable(Message):
+        """A request is shown that could be counted by a vocabulary.
+
+        Attributes:
+            request: Which.
+        """
+
+        def __init__(self, request: Request) -> None:
+            """Make the message."""
+            super().__init__()
+            self.request = request
+
     class TabChosen(Message):
         """A tab was clicked.
 
@@ -96,6 +109,10 @@ class DetailPane(Vertical):
         self._counted: dict[str, Shares] = {}
         self.counting: str | None = None
         """Id of the request that is counted in a thread."""
+        self.exact: Exact | None = None
+        """The request that was counted last by a vocabulary."""
+        self.shown: Request | None = None
+        """The request that the Budget tab shows."""
 
     def compose(self) -> ComposeResult:
         """Tabs, the sheet, and the chart where there is room."""
@@ -139,6 +156,8 @@ class DetailPane(Vertical):
             return
         if turn != self.turn or snapshot is None or self.snapshot is None or snapshot.ledger.key != self.snapshot.ledger.key:
             self.forget()
+        if snapshot is None:
+            self.exact = self.shown = None
         if self.snapshot is not snapshot:
             self._counted = {}
         moved = turn != self.turn
@@ -150,7 +169,7 @@ class DetailPane(Vertical):
         if tab == self.tab:
             return
         self.forget()
-        self.tab = tab
+        self.tab, self.shown = tab, None
         self.redraw(keep=False)
 
     def redraw(self, keep: bool = True) -> None:
@@ -183,8 +202,14 @@ class DetailPane(Vertical):
         request = last_request(row)
         count = count_by(snapshot.counter)
         context = request.context if request is not None else None
-        parts = None
-        if request is not None and context is not None:
+        parts, counter = None, snapshot.counter.name
+        exact = self.exact if self.exact is not None and self.exact.request is request else None
+        if exact is None and context is not None and request is not None and request is not self.shown:
+            self.post_message(self.Countable(request))
+        self.shown = request
+        if exact is not None:
+            parts, counter, count = exact.shares, exact.counter, exact.count
+        elif request is not None and context is not None:
             parts = snapshot.shares if request.id == snapshot.newest else self._counted.get(request.id)
             if parts is None:
                 make = partial(shares, context, request_window(request), count, snapshot.counter.name)
@@ -200,7 +225,7 @@ class DetailPane(Vertical):
             context,
             parts,
             count,
-            snapshot.counter.name,
+            counter,
             snapshot.sent,
             ascii_only=self.title.look.ascii_only,
             opened=self.opened,
@@ -212,6 +237,16 @@ class DetailPane(Vertical):
     def take_shares(self, id_: str, parts: Shares) -> None:
         """Take what was counted in a thread."""
         self._counted, self.counting = {id_: parts}, None
+        self.redraw()
+
+    @property
+    def exact_shown(self) -> Exact | None:
+        """What is on the screen by a vocabulary's count."""
+        return self.exact if self.exact is not None and self.exact.request is self.shown else None
+
+    def take_exact(self, exact: Exact) -> None:
+        """Take what was counted by a vocabulary."""
+        self.exact = exact
         self.redraw()
 
     def reveal(self) -> None:

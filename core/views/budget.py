@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ctx_inspect.core.budget import Sent
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Raw, Shown, Unavailable, Why, value_of
-from ctx_inspect.core.shares import NO_SIZE, Adding, Count, Share, Shares
+from ctx_inspect.core.shares import Adding, Count, Share, Shares, counted_by
 from ctx_inspect.core.text.show import joined, own, padded, repeated, said
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from ctx_inspect.core.views.events import state, why_no_window
@@ -175,8 +175,8 @@ def _hows(view: BudgetView) -> list[Row]:
 def _items(view: BudgetView, category: Category) -> list[Row]:
     if view.context is None or category is Category.CONVERSATION:
         return []
-    sized = [(view.count(i.fp, i.size) if i.size is not None else None, i) for i in view.context.items if i.category is category]
-    sized.sort(key=lambda pair: -(pair[0] or 0))
+    sized = [(counted_by(view.count, i.fp, i.size, view.counter), i) for i in view.context.items if i.category is category]
+    sized.sort(key=lambda pair: -(value_of(pair[0]) or 0))
     most = len(sized) if category in view.opened else ITEMS_SHOWN
     out: list[Row] = []
     for n, item in sized[:most]:
@@ -187,7 +187,7 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
                 (
                     Cell((Span(own("  ")), Span(name))),
                     Cell(),
-                    Cell((Span(joined("≈", whole(n)), Tone.DIM, italic=True) if n is not None else Span(NONE, Tone.DIM),)),
+                    Cell((known(n, whole, Tone.DIM),)),
                     Cell(),
                     Cell((Span(where, Tone.DIM),)) if where and where != name else Cell(),
                 ),
@@ -197,7 +197,7 @@ def _items(view: BudgetView, category: Category) -> list[Row]:
     if len(sized) > most:
         rest = Adding("items")
         for n, _ in sized[most:]:
-            rest.add(NO_SIZE if n is None else Estimated(n, view.counter))
+            rest.add(n)
         words = joined("  ", CLOSED, " ", counted(len(sized) - most, "more", "more"))
         out.append(
             Row(

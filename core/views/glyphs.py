@@ -19,8 +19,7 @@ from ctx_inspect.core.text.width import know
 CUT = own("…")
 MARK = own("▌")
 """Stands before the selected row."""
-RULE, EVENT_RULE, POST, POST_TOP, POST_BOTTOM = own("─"), own("┄"), own("│"), own("┬"), own("┴")
-APPROX = own("≈")
+RULE, EVENT_RULE, POST, POST_TOP = own("─"), own("┄"), own("│"), own("┬")
 NONE = own("—")
 LIVE, GONE, PROBLEM, NOTE = own("●"), own("◇"), own("▲"), own("·")
 FULL, HATCH, EMPTY, TICK = own("▇"), own("░"), own("·"), own("┃")

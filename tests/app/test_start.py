@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import textwrap
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.builders.pi import PiStore, Spent
 
 
 def in_terminal(
@@ -20,12 +25,13 @@ def in_terminal(
 ) -> tuple[int, str]:
     """Run Python code in a pseudo terminal; press keys once ``until`` is seen, ``after`` a second later; return exit code and output."""
     master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        env={**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLUMNS": "100", "LINES": "30", **(env or {})},
+        env={**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(env or {})},
         close_fds=True,
     )
     os.close(slave)
@@ -138,6 +144,32 @@ def test_without_colours_no_colour_is_named_and_the_selection_is_turned_round(en
 def test_with_colours_there_are_some(tmp_path: Path) -> None:
     _, out = in_terminal(code(), "q", "Fix login 500", {"XDG_STATE_HOME": str(tmp_path), "COLORTERM": "truecolor"})
     assert "38" in colours(out)
+
+
+COMMAND = """
+    import sys
+    from ctx_inspect.app.main import run
+    sys.exit(run([{arguments}]))
+"""
+
+
+def test_what_the_persons_file_says_reaches_the_interface(tmp_path: Path) -> None:
+    one = PiStore(tmp_path).session(id="grows")
+    one.turn("do it", usage=Spent(100, 10, 40_000))
+    config = tmp_path / "config" / "ctx-inspect"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[limits]\nlarge = 320000\n[keys]\ntab_steps = "ctrl+t"\nnothing = "x"\n')
+    env = {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "PI_CODING_AGENT_DIR": str(tmp_path / "agent"),
+    }
+    start = COMMAND.format(arguments=f"'--source', {str(one.path)!r}, '--no-color'")
+    status, out = in_terminal(start, "\x14", "of 320k", env, after="q")
+    assert status == 0
+    assert "end · tools · model" in out  # the Steps tab, by a key of the person's own
+    assert "an entry names no key of ours" in out
+    assert colours(out) == set()
 
 
 def test_importing_the_command_imports_no_framework() -> None:

@@ -20,6 +20,7 @@ from ctx_inspect.app.demo import Feed, Stage, live_lines, stage
 from ctx_inspect.app.inspector import Inspector
 from ctx_inspect.app.start import Mailbox, Start, begin
 from ctx_inspect.core.sources import discovery
+from ctx_inspect.core.text.tokens import BytesCounter
 from textual.pilot import Pilot
 
 FOLDER = Path(__file__).resolve().parents[2] / "screenshots"
@@ -92,6 +93,7 @@ def frozen(home: Path) -> Iterator[None]:
         mock.patch("time.time", return_value=NOW / 1000),
         mock.patch("time.time_ns", return_value=NOW * 1_000_000),
         mock.patch("ctx_inspect.core.sources.opencode.listing.time", return_value=NOW / 1000),
+        mock.patch("ctx_inspect.core.text.tokens.pick", BytesCounter),  # whatever lies on this machine
     ):
         for name in gone:
             os.environ.pop(name, None)

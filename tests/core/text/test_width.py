@@ -2,7 +2,7 @@
 
 import pytest
 from ctx_inspect.core.text import width
-from ctx_inspect.core.text.show import own, terminal
+from ctx_inspect.core.text.show import terminal
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -37,42 +37,3 @@ def test_known_widths() -> None:
     assert width.cells("cafe\u0301") == 4
     assert width.cells("🚀") == 2
     assert width.cells("") == 0
-
-
-@given(ANY, st.integers(-2, 60))
-def test_cut(text: str, cells: int) -> None:
-    shown = terminal(text)
-    short = width.cut(shown, cells)
-    assert width.cells(short) <= max(0, cells)
-    if width.cells(shown) <= cells:
-        assert short == shown
-    elif cells > 0:
-        assert short.endswith("…")
-        assert shown.startswith(short[:-1])
-        # nothing that would have fitted was cut: the next character is too wide
-        assert width.cells(shown[: len(short)]) + 1 > cells or shown[: len(short)] == short
-
-
-@given(ANY, st.integers(0, 60), st.booleans())
-def test_fit(text: str, cells: int, right: bool) -> None:
-    assert cell_len(width.fit(terminal(text), cells, right=right)) == cells
-
-
-def test_fit_at_the_right() -> None:
-    assert width.fit(own("12"), 4, right=True) == "  12"
-    assert width.fit(own("重构"), 3) == "重…"
-    assert width.fit(own("重构"), 2) == "… "
-
-
-@given(ANY, st.integers(2, 30))
-def test_wrap(text: str, cells: int) -> None:
-    shown = terminal(text)
-    lines = width.wrap(shown, cells)
-    assert all(cell_len(line) <= cells for line in lines)
-    assert "".join(lines).replace(" ", "") == shown.replace(" ", "")
-
-
-def test_wrap_at_blanks() -> None:
-    assert width.wrap(own("one two three"), 8) == ["one two", "three"]
-    assert width.wrap(own("abcdefghij"), 4) == ["abcd", "efgh", "ij"]
-    assert width.wrap(own(""), 4) == [""]
