@@ -78,9 +78,7 @@ KEYS = (
     Key("why", "exclamation_mark", "!", "why", "why", "say more about what could not be read", EVERYWHERE),
     Key("dismiss", "x", "x", "dismiss", "dismiss", "dismiss the line about what could not be read", EVERYWHERE),
     Key("theme", "", "", "theme", "theme", "choose a theme", EVERYWHERE),
-    Key(
-        "screenshot", "", "", "save_picture", "picture", "write a picture of this screen (SVG) to a file, without revealed text", EVERYWHERE
-    ),
+    Key("screenshot", "", "", "save_picture", "picture", "write a picture of this screen (SVG), never of revealed text", EVERYWHERE),
     Key("close", "escape", "Esc", "close", "close", "close, clear, back, stop reading; never quits", EVERYWHERE),
     Key("palette", "colon,ctrl+p", ":", "palette", "everything", "every action and its key; :12 goes to turn 12", EVERYWHERE, 7),
     Key("help", "question_mark", "?", "help", "help", "keys of the focused pane", EVERYWHERE, 8),

@@ -61,7 +61,10 @@ def theme(app: Board) -> None:
 
 def why(app: Board) -> None:
     """List what could not be read."""
-    rows = [Choice(None, terminal(Raw(p.message)), joined(p.code.value), terminal(p.source, 60)) for p in reversed(app.trouble.problems)]
+    rows = [
+        Choice(None, terminal(Raw(p.message)), joined(p.code.value), terminal(p.source, 200), long=True)
+        for p in reversed(app.trouble.problems)
+    ]
     if rows:
         _over(app, Picker(own("What could not be read"), palette.filtered(rows), sign="!"))
 

@@ -31,13 +31,15 @@ class Choice(Struct, frozen=True):
         id: What is handed back.
         words: What it does.
         left: Before the words: its key.
-        note: At the right, dim.
+        note: Behind them, dim.
+        long: It is read rather than taken: it gets as many lines as it needs.
     """
 
     id: Hashable
     words: Shown
     left: Shown = NOTHING
     note: Shown = NOTHING
+    long: bool = False
 
 
 Choices = Callable[[str], Sequence[Choice]]
@@ -122,21 +124,22 @@ class Picker(ModalScreen[Hashable | None]):
         found = self.choices(typed)
         ascii_only = self.line.look.ascii_only
         lefts = [said(spelled(c.left)) if ascii_only else c.left for c in found]
-        rows = [
-            Row(
-                (Cell((Span(joined(" ", left), Tone.FOCUS, strong=True),)), Cell((Span(c.words),)), Cell((Span(c.note, Tone.DIM),))),
-                key=("pick", i),
-            )
-            for i, (c, left) in enumerate(zip(found, lefts, strict=True))
-        ]
+        rows = [self._row(i, c, left) for i, (c, left) in enumerate(zip(found, lefts, strict=True))]
         self.found = found
         if not rows:
             rows = [Row((Cell((Span(own(" nothing matches"), Tone.DIM),)),), RowKind.NOTE)]
         wide = max([4, *(cells(left) + 1 for left in lefts)])
-        note = max([0, *(cells(c.note) for c in found)])
-        columns = [Column(NOTHING, wide), Column(NOTHING, 0), Column(NOTHING, min(note, 30), leaves=1)][: 3 if note else 2]
-        self.lines.show(partial(lay, Sheet(tuple(columns), tuple(rows)), gap=1), keep=False)
+        columns = Column(NOTHING, wide), Column(NOTHING, 0)
+        self.lines.show(partial(lay, Sheet(columns, tuple(rows)), gap=1), keep=False)
         self.call_after_refresh(self._first)
+
+    @staticmethod
+    def _row(index: int, choice: Choice, left: Shown) -> Row:
+        key = Span(joined(" ", left), Tone.FOCUS, strong=True)
+        words = Span(choice.words), Span(joined("  ", choice.note) if choice.note else NOTHING, Tone.DIM)
+        if choice.long:
+            return Row((Cell((key, Span(own("  ")), *words)),), RowKind.NOTE, ("pick", index))
+        return Row((Cell((key,)), Cell(words)), key=("pick", index))
 
     found: Sequence[Choice] = ()
 

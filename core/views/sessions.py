@@ -149,8 +149,9 @@ def _add(
     if not isinstance(info.forked_from, Unavailable):
         guessed = isinstance(info.forked_from, Estimated)
         origin = by_key.get(info.forked_from.value)
+        named_so = "fork" in title_of(info).casefold()  # OpenCode says it in the title already
         of = joined(" of ", title_of(origin)) if origin is not None and origin.title != info.title else own("")
-        spans.append(Span(joined("  ", "≈" if guessed else "", "fork", of), Tone.DIM, italic=guessed))
+        spans.append(Span(joined("  ", "≈" if guessed else "", "" if named_so and not of else "fork", of), Tone.DIM, italic=guessed))
     when = Span(age(view.now - info.updated), Tone.DIM) if info.updated is not None else Span(own("—"), Tone.DIM)
     rows.append(Row((Cell(tuple(spans)), Cell((when,), right=True)), key=SessionKey(info.key)))
     under = children.get(info.key, [])

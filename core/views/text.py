@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Turn, Unavailable, value_of
+from ctx_inspect.core.model import Known, Ledger, Message, PartKind, Raw, Ref, Request, Shown, Turn, Unavailable, value_of
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.redact import redact, whole_words
 from ctx_inspect.core.text.show import joined, lines, own, safe_join, said
@@ -166,6 +166,13 @@ def _heading(piece: Piece) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def _change(line: Shown) -> Tone | None:
+    """Return the tone of a line of a unified diff; ``None`` for one that is the same on both sides."""
+    if line.startswith(("+++ ", "--- ", "@@ -", "diff --git ")):
+        return Tone.DIM
+    return Tone.ADDED if line.startswith("+") else Tone.REMOVED if line.startswith("-") else None
+
+
 def _body(piece: Piece, texts: Mapping[Ref, Found], uncovered: bool) -> list[Row]:
     if piece.who == "media":
         return [_note("   a media part: not shown", Tone.DIM)]
@@ -179,7 +186,10 @@ def _body(piece: Piece, texts: Mapping[Ref, Found], uncovered: bool) -> list[Row
     raw = read.text.value if uncovered else read.covered
     shown = lines(Raw(raw.replace("\r\n", "\n")), TEXT_LIMIT)
     tone = Tone.DIM if piece.who in {"thinking", "result"} else Tone.TEXT
-    out = [Row((Cell((Span(joined("   ", line), tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]]
+    changes = any(line.startswith("@@ -") for line in shown[:LINES_SHOWN])
+    out = [
+        Row((Cell((Span(joined("   ", line), _change(line) or tone if changes else tone),)),), RowKind.NOTE) for line in shown[:LINES_SHOWN]
+    ]
     longer = len(read.text.value) > TEXT_LIMIT
     if longer or len(shown) > LINES_SHOWN:
         whole = f" of {size(piece.size)}" if piece.size is not None else ""

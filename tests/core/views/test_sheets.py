@@ -22,6 +22,7 @@ from ctx_inspect.core.model import (
     PartKind,
     Purpose,
     Raw,
+    Ref,
     Request,
     Turn,
     Unavailable,
@@ -43,9 +44,9 @@ from ctx_inspect.core.views.events import event_spans
 from ctx_inspect.core.views.header import Header, Loading, header_line
 from ctx_inspect.core.views.layout import lay, plain, text_of
 from ctx_inspect.core.views.sessions import SessionKey, SessionsView, sessions_sheet
-from ctx_inspect.core.views.sheet import Tone
+from ctx_inspect.core.views.sheet import RowKind, Tone
 from ctx_inspect.core.views.steps import steps_sheet, took
-from ctx_inspect.core.views.text import TEXT_LIMIT, found, pieces_of, text_sheet
+from ctx_inspect.core.views.text import TEXT_LIMIT, Piece, found, pieces_of, text_sheet
 from ctx_inspect.core.views.timeline import TimelineView
 
 from tests.app.fakes import FULL, MODEL, START, FakeSource, info, ledger, sample
@@ -460,3 +461,27 @@ def test_sessions_of_one_title_are_told_apart() -> None:
     assert any("Fix it  …a-1111" in line for line in lines)
     assert any("Fix it  …a-2222" in line for line in lines)
     assert not any("3333" in line for line in lines)
+
+
+def test_a_diff_has_the_tones_of_changes_and_other_texts_have_not() -> None:
+    diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new"
+    ref = Ref("s", "r", "text")
+    pieces = (Piece("result", ref),)
+
+    def tones(text: str) -> list[Tone]:
+        rows = text_sheet(pieces, {ref: found(Confirmed(Raw(text)))}).rows
+        return [row.cells[0].spans[0].tone for row in rows if row.kind is RowKind.NOTE]
+
+    assert tones(diff) == [Tone.DIM, Tone.DIM, Tone.DIM, Tone.DIM, Tone.REMOVED, Tone.ADDED]
+    assert tones("- a point\n+ another") == [Tone.DIM, Tone.DIM]
+
+
+def test_a_fork_that_is_named_so_is_not_called_one_twice() -> None:
+    forks = (
+        info("opencode:a", "Fix it (fork #1)", forked_from=Estimated("opencode:gone", "equal message times")),
+        info("opencode:b", "Other", forked_from=Estimated("opencode:gone", "equal message times")),
+    )
+    lines = plain(sessions_sheet(SessionsView(forks, START)), 60)
+    assert any(line.split("  ")[-1].strip() for line in lines)
+    assert sum("≈fork" in line for line in lines) == 1
+    assert any("(fork #1)  ≈" in line for line in lines)
