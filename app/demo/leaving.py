@@ -43,7 +43,11 @@ def ended(clean: Callable[[], object]) -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    before = {s: signal.signal(s, handle) for s in SIGNALS}
+    before: dict[signal.Signals, object] = {s: signal.signal(s, handle) for s in SIGNALS}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell that starts a program in the background hands it on ignored; asyncio's own handler, which ends the
+        # interface, is put in the place of Python's only.
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
@@ -51,7 +55,7 @@ def ended(clean: Callable[[], object]) -> Iterator[None]:
             raise
     finally:
         for s, old in before.items():
-            signal.signal(s, old)
+            signal.signal(s, old)  # type: ignore[arg-type]
     if came:
         raise SystemExit(128 + came[0])
 

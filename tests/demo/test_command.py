@@ -67,6 +67,14 @@ class Terminal:
 
 
 @pytest.fixture
+def interrupts_ignored() -> Iterator[None]:
+    """As a shell starts what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     (tmp_path / "home").mkdir()
     (tmp_path / "tmp").mkdir()
@@ -93,6 +101,13 @@ def test_nothing_is_left(terminal: Terminal, tmp_path: Path, how: str) -> None:
     assert terminal.wait() in expected
     assert list((tmp_path / "tmp").iterdir()) == []
     assert [p for p in (tmp_path / "home").rglob("*") if p.is_file()] == []
+
+
+def test_nothing_is_left_where_interrupts_are_ignored(interrupts_ignored: None, terminal: Terminal, tmp_path: Path) -> None:
+    terminal.read(b"Fix login 500")
+    os.kill(terminal.pid, signal.SIGTERM)
+    assert terminal.wait() == 128 + signal.SIGTERM
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_the_growing_session_grows_on_screen(terminal: Terminal) -> None:

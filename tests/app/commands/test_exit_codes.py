@@ -268,6 +268,7 @@ def test_an_output_that_cannot_be_written_is_said(many: Path) -> None:
 def test_an_interrupt_leaves_nothing_on_stdout(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from ctx_inspect.app.commands import stores\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell in the background hands it on ignored
         "real = stores.Stores.try_open\n"
         "def stop(self, found): os.kill(os.getpid(), signal.SIGINT); return real(self, found)\n"
         "stores.Stores.try_open = stop\n"
