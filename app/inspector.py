@@ -10,7 +10,8 @@ from typing import ClassVar
 from ctx_inspect.app import keymap
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
-from ctx_inspect.app.desk import Counted, Faulted, Listed, News, Read, Texts, place_of
+from ctx_inspect.app.desk import place_of
+from ctx_inspect.app.messages import Counted, Faulted, Listed, News, Read, Texts
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane

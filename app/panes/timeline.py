@@ -9,8 +9,9 @@ from ctx_inspect.core.text.show import own
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.layout import fit, rule
 from ctx_inspect.core.views.partial import NUMBER
+from ctx_inspect.core.views.rail import rail_legend
 from ctx_inspect.core.views.sheet import Span, Tone
-from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, rail_legend, turn_of
+from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, turn_of
 from ctx_inspect.widgets.band import Band, Drawing
 from ctx_inspect.widgets.lines import LinesView
 from textual import on

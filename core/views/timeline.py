@@ -28,9 +28,10 @@ from ctx_inspect.core.views.events import (
     what,
 )
 from ctx_inspect.core.views.figures import counted, delta_span, known, share, tokens
-from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, RAIL_SHORT, RAIL_WORDS, RAILS, Rail, meter
-from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit, line_width
+from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, meter
+from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
 from ctx_inspect.core.views.partial import NUMBER
+from ctx_inspect.core.views.rail import rail_span
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Span, Tone
 from msgspec import Struct
 
@@ -48,10 +49,6 @@ WHAT, WHAT_LEAST = 8, 11
 
 TIGHT = 64
 """Below this width numbers stand closer."""
-
-
-TIERS = ("full", "compacted")
-"""Tiers that a store alone can tell; trimmed and dropped come with trimming."""
 
 
 class TurnKey(Struct, frozen=True):
@@ -327,28 +324,6 @@ def percent(window: Known[int], limit: Known[Limit], tone: Tone = Tone.TEXT) -> 
         return Span(NONE, Tone.DIM)
     guessed = isinstance(window, Estimated) or isinstance(limit, Estimated)
     return Span(share(n, most.tokens), Tone.DIM if guessed else tone, italic=guessed)
-
-
-def rail_span(tier: Known[str]) -> Span:
-    """Return the rail's sign: does the model still have this turn."""
-    name = value_of(tier)
-    rail = RAILS.get(name or "", Rail.UNKNOWN)
-    return Span(joined(rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM)
-
-
-def rail_legend(width: int) -> Line:
-    """Return what the rail's signs mean: those that can occur, in as many words as there is room for."""
-    line: Line = ()
-    for words in (RAIL_WORDS, RAIL_SHORT):
-        out: list[Span] = []
-        for name in TIERS:
-            rail = RAILS[name]
-            out.append(Span(joined("  " if out else " ", rail.value), Tone.CONVERSATION if rail is Rail.FULL else Tone.DIM))
-            out.append(Span(joined(" ", words[name]), Tone.DIM))
-        line = tuple(out)
-        if line_width(line) <= width:
-            return line
-    return line
 
 
 def step_words(request: Request, live: bool = False) -> tuple[Span, ...]:

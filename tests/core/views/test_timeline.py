@@ -24,8 +24,9 @@ from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.timeline import EventRow, TurnRow, timeline
 from ctx_inspect.core.views.events import event_words
 from ctx_inspect.core.views.layout import text_of
+from ctx_inspect.core.views.rail import rail_legend, rail_span
 from ctx_inspect.core.views.sheet import Tone
-from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, rail_legend, rail_span, turn_of
+from ctx_inspect.core.views.timeline import StepKey, TimelineView, TurnKey, turn_of
 
 from tests.app.fakes import FakeSource, info, ledger
 

@@ -1,0 +1,102 @@
+"""What threads that read and watch tell the app, one message each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ctx_inspect.app.counting import Exact
+from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.app.start import Fault
+from ctx_inspect.core.live import LiveEvent
+from ctx_inspect.core.model import Listing, Ref, Request
+from ctx_inspect.core.sources.base import Source
+from ctx_inspect.core.views.text import Found
+from textual.message import Message
+
+
+class Listed(Message):
+    """A source listed its sessions, or could not.
+
+    Attributes:
+        source: Which.
+        found: The list or the error.
+    """
+
+    def __init__(self, source: Source, found: Listing | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.source, self.found = source, found
+
+
+class Read(Message):
+    """A session was read, or could not be.
+
+    Attributes:
+        key: Which.
+        found: The snapshot or the error.
+    """
+
+    def __init__(self, key: str, found: Snapshot | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.found = key, found
+
+
+class Texts(Message):
+    """Texts were read.
+
+    Attributes:
+        key: Of which session.
+        asked: For which wish of the pane.
+        found: By place, or the error.
+        refs: Which were read.
+        rest: Which are still to be read.
+    """
+
+    def __init__(
+        self, key: str, asked: int, found: Mapping[Ref, Found] | BaseException, refs: tuple[Ref, ...] = (), rest: tuple[Ref, ...] = ()
+    ) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.asked, self.found, self.refs, self.rest = key, asked, found, refs, rest
+
+
+class News(Message):
+    """Something is new in a store.
+
+    Attributes:
+        event: What.
+    """
+
+    def __init__(self, event: LiveEvent) -> None:
+        """Make the message."""
+        super().__init__()
+        self.event = event
+
+
+class Counted(Message):
+    """Some of a request was counted, or all of it.
+
+    Attributes:
+        key: Of which session.
+        request: What was counted.
+        found: See :meth:`Tally.step`; or the error.
+    """
+
+    def __init__(self, key: str, request: Request, found: Exact | bool | BaseException) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.request, self.found = key, request, found
+
+
+class Faulted(Message):
+    """An error nobody expected, in a thread that reads or watches.
+
+    Attributes:
+        fault: What.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        """Make the message."""
+        super().__init__()
+        self.fault = fault
