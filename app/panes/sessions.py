@@ -74,8 +74,11 @@ class SessionsPane(Vertical):
             current: Key of the one on screen.
             gone: Keys of sessions whose store vanished.
         """
+        another = current != self.view.current
         self.view = SessionsView(sessions, int(time.time() * 1000), here, self.filter.words, current, gone)
         self.redraw()
+        if another and not (self.lines.has_focus or self.filter.has_focus):
+            self.point()  # the list may have come before it was known which session opens
 
     def redraw(self, keep: bool = True) -> None:
         """Lay the list out anew."""

@@ -39,6 +39,22 @@ _IDLE_SHARE = 1 / 400
 _HOT_SHARE = 1 / 20
 _HINT_SHARE = 1 / 4
 
+DISCOVER_GAP = 0.5
+DISCOVER_EMPTY_GAP = 0.25
+"""Seconds between two looks for new stores (0.2 ms each). A first turn is to be on the screen within a second of its row,
+and a new store is listed and opened before; where there is no store yet, somebody is waiting for it."""
+
+
+def discover_gap(costs: tuple[float, float], *, empty: bool) -> float:
+    """Return the seconds until the next look for new stores.
+
+    Args:
+        costs: Processor seconds of the last look and of the one before it (0 where there was none). The smaller one counts:
+            a look that imports the readers of a kind of store, once, is no reason to look away for ten seconds.
+        empty: Whether there is no store yet.
+    """
+    return max(DISCOVER_EMPTY_GAP if empty else DISCOVER_GAP, min(costs) / _IDLE_SHARE)
+
 
 class Pace:
     """Follows the looks at one source and says when the next one is due."""

@@ -8,15 +8,9 @@ from collections.abc import Callable, Iterable
 
 from ctx_inspect.core.live.events import LiveEvent
 from ctx_inspect.core.live.hints import Wake
+from ctx_inspect.core.live.pace import DISCOVER_EMPTY_GAP, discover_gap
 from ctx_inspect.core.live.reader import Fault, SourceThread
 from ctx_inspect.core.sources.base import Source
-
-_DISCOVER_GAP = 0.5
-_DISCOVER_EMPTY_GAP = 0.25
-"""Seconds between two looks for new stores (0.2 ms each). A first turn is to be on the screen within a second of its row,
-and a new store is listed and opened before; where there is no store yet, somebody is waiting for it."""
-
-_DISCOVER_SHARE = 1 / 400
 
 
 class Live:
@@ -131,7 +125,7 @@ class Live:
 
     def _find(self) -> None:
         assert self._discover is not None
-        gap = _DISCOVER_EMPTY_GAP
+        gap, before = DISCOVER_EMPTY_GAP, 0.0
         while not self._closing.wait(gap):
             began = time.thread_time()
             try:
@@ -141,8 +135,8 @@ class Live:
             except Exception as e:
                 if self._on_fault is not None:
                     self._on_fault("looking for stores", e)
-            least = _DISCOVER_GAP if self._threads else _DISCOVER_EMPTY_GAP
-            gap = max(least, (time.thread_time() - began) / _DISCOVER_SHARE)
+            cost = time.thread_time() - began
+            gap, before = discover_gap((cost, before), empty=not self._threads), cost
 
 
 def _key(source: Source) -> tuple[str, str]:

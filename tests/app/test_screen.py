@@ -9,6 +9,7 @@ from pathlib import Path
 from ctx_inspect.app.inspector import Inspector
 from ctx_inspect.core.model import Confirmed, Listing, ProblemCode, Raw, replace
 from ctx_inspect.core.sources.base import Looked, SourceError
+from ctx_inspect.core.views.sessions import SessionKey
 from ctx_inspect.core.views.timeline import TurnKey
 
 from tests.app.fakes import FakeSource, ledger, sample
@@ -126,6 +127,22 @@ async def test_the_drawer_closes_without_choosing_and_escape_never_quits(tmp_pat
         assert app.is_running
         assert app.desk.wanted == "opencode:main"
         assert "Timeline" in seen(app)
+
+
+async def test_the_drawers_cursor_goes_with_the_session_on_screen_unless_somebody_is_there(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path, size=(200, 60)) as (app, pilot):
+        drawer, all_of_them = app.drawer, app.drawer.view.sessions
+        drawer.show(all_of_them, None, None, frozenset())
+        drawer.lines.go_first()
+        drawer.show(all_of_them, None, "pi:drift", frozenset())
+        assert drawer.lines.selected == SessionKey("pi:drift")
+        drawer.lines.focus()
+        await pilot.pause()
+        drawer.lines.go_first()
+        kept = drawer.lines.selected
+        drawer.show(all_of_them, None, None, frozenset())
+        drawer.show(all_of_them, None, "pi:drift", frozenset())
+        assert drawer.lines.selected == kept != SessionKey("pi:drift")
 
 
 async def test_the_palette_has_every_action_and_goes_to_a_turn(tmp_path: Path) -> None:

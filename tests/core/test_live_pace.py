@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ctx_inspect.core.live.pace import Pace
+from ctx_inspect.core.live.pace import DISCOVER_EMPTY_GAP, DISCOVER_GAP, Pace, discover_gap
 
 
 def looked(pace: Pace, at: float, cost: float = 0.0, *, changed: bool = False) -> float:
@@ -138,3 +138,11 @@ def test_requests_wait_for_a_moment_of_quiet_but_not_long() -> None:
     folder = Pace(0.0, folder=True)
     folder.hint(10.0)
     assert folder.calm(10.001) == 10.001, "files that are only appended to have no such moment"
+
+
+@pytest.mark.parametrize(("empty", "least"), [(True, DISCOVER_EMPTY_GAP), (False, DISCOVER_GAP)])
+def test_one_dear_look_for_stores_is_no_reason_to_look_away(empty: bool, least: float) -> None:
+    assert discover_gap((0.0002, 0.0), empty=empty) == least
+    assert discover_gap((0.03, 0.0), empty=empty) == least  # the first one imports
+    assert discover_gap((0.03, 0.0002), empty=empty) == least
+    assert discover_gap((0.03, 0.02), empty=empty) == pytest.approx(8.0)  # looks that are dear each time are made seldom
