@@ -1,0 +1,1 @@
+"""Why a prompt cache was kept or lost: figures, prefix, verdict. Pure."""

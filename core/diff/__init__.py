@@ -1,0 +1,1 @@
+"""Compares what two requests carried. Pure: no I/O, no clock."""
