@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctx_inspect.core.diff.report import Compacted, ConversationReport
-from ctx_inspect.core.model import NO_MODEL, Context, Mark, Model
+from ctx_inspect.core.model import Context, Mark, Model
+from ctx_inspect.core.model.ledger import NO_MODEL
 
 
 def conversation_report(
