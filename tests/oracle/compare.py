@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ class Talk:
     kind: str
     place: int | None = None
     dialects: bool = False
-    """Whether both were written in two dialects, so that a difference may be one of writing."""
+    """Whether both were written in two dialects: one of them joins neighbours of one role, so places are of joined messages."""
     thinking: bool = False
     """Whether nothing but what an assistant thought or said differs, in place."""
 
@@ -102,13 +102,28 @@ def _reordered(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 def talk(before: Sent, after: Sent) -> Talk:
     """Return what the conversation did."""
-    old, new = before.rows, after.rows
     dialects = before.dialect != after.dialect
+    old, new = (joined(s.rows) if dialects else s.rows for s in (before, after))
     at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     if at < len(old):
         silent = len(new) >= len(old) and all(_spoken(a) == _spoken(b) for a, b in zip(old, new, strict=False))
         return Talk("rewritten", at, dialects, silent)
     return Talk("growth" if len(new) > len(old) else "same", None, dialects)
+
+
+def joined(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return a conversation in which what one role says in a row is one message; results stay apart."""
+    out: list[Row] = []
+    for row in rows:
+        if out and row.role == out[-1].role != "tool":
+            last = out[-1]
+            texts = last.texts + row.texts
+            said = ("".join(texts),) if row.role == "assistant" and texts else texts
+            thought = "\n".join(filter(None, (last.thinking, row.thinking)))
+            out[-1] = Row(row.role, said, thought, last.calls + row.calls, last.media + row.media)
+        else:
+            out.append(row)
+    return tuple(out)
 
 
 def _spoken(row: Row) -> Row:

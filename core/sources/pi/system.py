@@ -188,14 +188,18 @@ def _tool(tool: Tool, session: str, row: str) -> Item:
 
 def _section(name: str, text: str, session: str, row: str) -> tuple[Item, ...]:
     parts: list[Item] = []
+    frame = None
     if name == "project_context":
         rest, files = split_instructions(text)
+        frame = rest
         for path, inner in files:
+            frame = frame.replace(_FILE_OPEN + path + _FILE_MID + _FILE_CLOSE, "", 1)
             ref = Ref(session, row, f"file/{path}")
             origin = Origin("file", Raw(path))
             parts.append(Item(Category.INSTRUCTIONS, Raw(path), fingerprint(inner), (), origin, size=utf8(inner), ref=ref))
     elif name == "skills":
         rest, skills = split_skills(text)
+        frame = rest
         for skill, path, block in skills:
             ref = Ref(session, row, f"skill/{skill}")
             origin = Origin("file", Raw(path)) if path else Origin("unknown")
@@ -204,5 +208,7 @@ def _section(name: str, text: str, session: str, row: str) -> tuple[Item, ...]:
         rest = text
     origin = Origin("harness") if name in HARNESS_SECTIONS else Origin("extension", name=Raw(name))
     field = f"rest/{name}" if parts else f"section/{name}"
-    own = Item(Category.SYSTEM, Raw(name), fingerprint(rest), (), origin, size=utf8(rest), ref=Ref(session, row, field))
+    # Tags and line breaks that a file or skill brings along are no change of the rest: one that is added is one change.
+    said = rest if frame is None else " ".join(frame.split())
+    own = Item(Category.SYSTEM, Raw(name), fingerprint(said), (), origin, size=utf8(rest), ref=Ref(session, row, field))
     return (own, *parts)

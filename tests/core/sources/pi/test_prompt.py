@@ -227,3 +227,22 @@ def test_a_text_of_a_lost_entry_is_unavailable(store: PiStore) -> None:
     known = source.text(item.ref, 10)
     assert isinstance(known, Unavailable)
     assert known.why is Why.GONE
+
+
+def test_a_file_or_skill_more_or_less_leaves_the_rest_of_its_section_as_it_was(store: PiStore) -> None:
+    """Their tags, paths and line breaks stand in the section; an item of its own is one change, not two."""
+    s = store.session()
+    s.system(sections(instructions=AGENTS, skills=SKILLS))
+    one = s.turn("one")
+    more = {"/etc/AGENTS.md": "Ask first.\n", **AGENTS}
+    s.system({"project_context": project_context(more), "skills": skills_section({"gamma": ("Third", "/s/c"), **SKILLS})})
+    two = s.turn("two")
+    other = skills_section(SKILLS).replace("<available_skills>", "Mind the gap.\n<available_skills>")
+    s.system({"project_context": project_context(AGENTS), "skills": other})
+    three = s.turn("three")
+    ledger = opened(s)
+    rest = [items(context_of(ledger, ids[1]), Category.SYSTEM) for ids in (one, two, three)]
+    for name in ("project_context", "skills"):
+        assert rest[0][name].fp == rest[1][name].fp
+    assert rest[2]["project_context"].fp == rest[0]["project_context"].fp
+    assert rest[2]["skills"].fp != rest[0]["skills"].fp
