@@ -146,6 +146,11 @@ def repeated(text: Safe, n: int) -> Shown:
     return Shown(text * n)
 
 
+def capital(text: Safe) -> Shown:
+    """Return words of our own with a capital first letter."""
+    return Shown(text[:1].upper() + text[1:])
+
+
 def padded(text: Safe, width: int) -> Shown:
     """Return a text with blanks behind it, at least so many characters long."""
     return Shown(text.ljust(width))
