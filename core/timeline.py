@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 import msgspec
@@ -18,6 +18,7 @@ from ctx_inspect.core.budget import (
     unchanged,
     window_step,
 )
+from ctx_inspect.core.compacted import follows, measured
 from ctx_inspect.core.model import (
     Confirmed,
     Estimated,
@@ -137,7 +138,7 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
     if kept is None or before is None:
         kept = None
         carried = _carried(ledger)
-        rows = [EventRow(_measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
+        rows = [EventRow(measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
         turns: list[TurnRow] = []
         model, start = ledger.info.model, 0
     else:
@@ -165,7 +166,7 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
         turns.append(row)
         rows.append(row)
         if events:
-            rows.extend(EventRow(_measured(m, ledger)) for m in events if m.kind in LINES)
+            rows.extend(EventRow(measured(m, ledger)) for m in events if m.kind in LINES)
         previous = window
     newest = window_of(model)
     limit = limits[model]
@@ -230,33 +231,7 @@ def _row_of(mark: Mark, ledger: Ledger) -> int:
     steps = steps_of(ledger.turns[n - 1])
     if mark.at is None:
         return n if not steps or steps[-1].id != mark.after else n + 1
-    return n if any(_follows(r, mark) for r in steps) else n + 1
-
-
-def _follows(request: Request, mark: Mark) -> bool:
-    """Tell whether a request began after an event; where one of their times is not recorded, by what stands before the event."""
-    if request.at is None or mark.at is None:
-        return request.id != mark.after
-    return request.at > mark.at
-
-
-def _measured(mark: Mark, ledger: Ledger) -> Mark:
-    """Return a compaction with the windows before and after it, where the store does not keep both."""
-    if mark.kind is not MarkKind.COMPACTION or mark.status != "succeeded" or not isinstance(mark.then, Unavailable):
-        return mark
-    n = mark.turn or 0
-    near = [r for t in ledger.turns[max(0, n - 1) : n + 1] for r in steps_of(t)]
-    place = next((i for i, r in enumerate(near) if mark.at is None and r.id == mark.after), None)
-    split = [i <= place if place is not None else not _follows(r, mark) for i, r in enumerate(near)]
-    earlier = [r for r, early in zip(near, split, strict=True) if early]
-    later = [r for r, early in zip(near, split, strict=True) if not early]
-    then = next((w.value for r in later if not isinstance(w := request_window(r), Unavailable)), None)
-    # Two windows make a difference that means one thing; a harness's own figure may be another (Pi's counts the last answer in).
-    was = next((w.value for r in reversed(earlier) if not isinstance(w := request_window(r), Unavailable)), None)
-    before = mark.before if was is None else Estimated(was, "the last request before it")
-    if then is None or isinstance(before, Unavailable):
-        return mark
-    return replace(mark, before=before, then=Estimated(then, "the first request after it"))
+    return n if any(follows(r, mark) for r in steps) else n + 1
 
 
 def _difference(before: Known[int], after: Known[int]) -> Known[int]:
@@ -294,7 +269,7 @@ def _current(ledger: Ledger) -> Known[int]:
     steps = ((t.n, r) for t in reversed(ledger.turns) for r in reversed(steps_of(t)))
     for back, (n, request) in enumerate(chain(steps, ((0, r) for r in reversed(ledger.before) if r.call))):
         window = request_window(request)
-        if compacted is not None and not _follows(request, compacted):
+        if compacted is not None and not follows(request, compacted):
             # nothing after it reported a window
             if isinstance(compacted.then, Unavailable):
                 return Unavailable(Why.NOT_YET, "compacted: unknown until the next response")

@@ -140,8 +140,8 @@ def conversation_report(
         return ConversationReport(kind, coverage, old.length, new.length, len(found.added), steps=steps)
     if compaction is not None:
         how = coverage.how or "the two lists"
-        gone = len(found.removed)
-        compaction = replace(compaction, folded=Estimated(gone, how), kept=Estimated(old.length - gone, how))
+        folded = len(found.removed)
+        compaction = replace(compaction, folded=Estimated(folded, how), kept=Estimated(old.length - folded, how))
     return ConversationReport(
         State.REWRITTEN,
         coverage,

@@ -16,6 +16,7 @@ from ctx_inspect.core.model import (
     value_of,
 )
 from ctx_inspect.core.sources.opencode import turns as t
+from ctx_inspect.core.sources.opencode.aside import Aside, taken_back
 from ctx_inspect.core.sources.opencode.constants import NOT_STORED
 from ctx_inspect.core.sources.opencode.log import Log
 from ctx_inspect.core.sources.opencode.rebuild import Replay, Wish
@@ -68,14 +69,14 @@ def build(
     ]
     made = rows.finished()
     marks.extend((m.at or 0, m) for m in _prunes(active, where))
-    hidden = list(t.hidden_of(session, hidden_rows, "reverted"))
+    aside = Aside(session, told)
+    hidden = list(aside.turns(len(active), (), hidden_rows))
     if pending is not None and hidden_rows:
         refs = {"message": pending.message, **({"part": pending.part} if pending.part else {})}
         # the session's row tells that it is there, not since when
         mark = Mark(MarkKind.REVERT, None, rows.n, rows.last, status="pending", refs=refs, counts=_counts(hidden, hidden_rows))
         marks.append((_LATEST, mark))
-    for revert in log.reverts:
-        gone = t.hidden_of(session, revert.entries, "reverted")
+    for revert, gone in zip(log.reverts, taken_back(aside, told, log, before), strict=True):
         hidden.extend(gone)
         turn, after, order = (*where.at(revert.at), revert.at) if revert.at is not None else where.before(revert.message)
         reason, refs = (None if revert.asked else "messages deleted"), {"message": revert.message}

@@ -31,12 +31,16 @@ class Revert:
         message: The first message that was taken back.
         entries: The rows as they were last.
         asked: Whether a revert was recorded right before; else the messages were deleted some other way.
+        whole: Whether all its rows were found.
+        inside: Whether it took back a part of the message that stands before the first one, too.
     """
 
     at: int | None
     message: str
     entries: tuple[Entry, ...] = ()
     asked: bool = True
+    whole: bool = True
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class _PartOf(msgspec.Struct):
 
 class _RevertOf(msgspec.Struct):
     messageID: str
+    partID: msgspec.Raw = msgspec.Raw(b"")
 
 
 class _Times(msgspec.Struct):
@@ -132,11 +137,11 @@ def removals(reader: Reader, session: str, present: Collection[str], prior: Log 
     complete = True
     for group in groups:
         try:
-            revert, whole = _revert(reader, session, group, budget)
+            revert = _revert(reader, session, group, budget)
         except (Damaged, TooLarge):
-            revert, whole = Revert(None, group[0][1]), False
+            revert = Revert(None, group[0][1], whole=False)
         made.append(revert)
-        complete &= whole
+        complete &= revert.whole
     return Log(tuple(made), complete, removed[-1][0])
 
 
@@ -147,9 +152,9 @@ def _events(reader: Reader, session: str, kind: str, low: int, high: int | None,
     yield from rows
 
 
-def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: list[int]) -> tuple[Revert, bool]:
+def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: list[int]) -> Revert:
     end, wanted = group[0][0], {id for _, id in group}
-    asked, at = _asked(reader, session, end)
+    asked, at, inside = _asked(reader, session, end)
     rows: dict[str, MessageRow] = {}
     first = end
     oldest = min(wanted)
@@ -186,19 +191,21 @@ def _revert(reader: Reader, session: str, group: list[tuple[int, str]], budget: 
         message, part = parts[id]
         of.setdefault(message, []).append(part)
     entries = [Entry(r, tuple(of.get(r.id, ()))) for r in sorted(rows.values(), key=lambda r: (r.created, r.id))]
-    return Revert(at, group[0][1], tuple(entries), asked), len(rows) == len(wanted) and budget[0] >= 0
+    return Revert(at, group[0][1], tuple(entries), asked, len(rows) == len(wanted) and budget[0] >= 0, inside)
 
 
-def _asked(reader: Reader, session: str, before: int) -> tuple[bool, int | None]:
-    """Tell whether the session's last state before a removal names a revert, and when it was set."""
+def _asked(reader: Reader, session: str, before: int) -> tuple[bool, int | None, bool]:
+    """Tell whether the session's last state before a removal names a revert, when it was set, and whether it names a part."""
     for _, data in _events(reader, session, SESSION, 0, before, newest_first=True):
         try:
             info = msgspec.json.decode(data, type=_SessionInfo).info
         except UNREADABLE:
-            return False, None
+            return False, None, False
         updated = info.time.updated if info.time else None
-        return info.revert is not None, when(updated) if info.revert is not None else None
-    return False, None
+        if info.revert is None:
+            return False, None, False
+        return True, when(updated), bytes(info.revert.partID)[:1] == b'"'
+    return False, None, False
 
 
 def logged_part(reader: Reader, session: str, seq: int) -> bytes | None:

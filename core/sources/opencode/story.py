@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import eq
 
-from ctx_inspect.core.model import Category, Context, Coverage, Item, Mark, MarkKind, Raw, Why
+from ctx_inspect.core.model import Category, Context, Coverage, HiddenTurn, Item, Mark, MarkKind, Raw, Why
 from ctx_inspect.core.sources.opencode import turns as t
 from ctx_inspect.core.sources.opencode.classes import UserClass, opens
 from ctx_inspect.core.sources.opencode.constants import RULES, WORDS
+from ctx_inspect.core.sources.opencode.log import Revert
 from ctx_inspect.core.sources.opencode.rebuild import Replay, Wish
 from ctx_inspect.core.sources.opencode.records import Entry, MessageRow
 from ctx_inspect.core.sources.opencode.wire import Target
@@ -106,6 +107,9 @@ class Story:
         where: Finds what an event stands after.
         marks: Per event its row's place, what orders it, and itself.
         contexts: Makes contexts.
+        same: How many rows in front are those of the story that this one goes on from.
+        reverts: The final reverts.
+        gone: The turns of each.
     """
 
     entries: list[Entry]
@@ -117,6 +121,9 @@ class Story:
     contexts: Contexts = field(default_factory=Contexts)
     whole: bool = True
     """Whether its lists are made of these rows as they are (a revert within a message cuts its last one)."""
+    same: int = 0
+    reverts: Sequence[Revert] = ()
+    gone: Sequence[tuple[HiddenTurn, ...]] = ()
 
     def wish(self, n: int) -> Wish | None:
         """Return what list the request of a row carried."""
@@ -183,7 +190,7 @@ def story(session: str, born: int | None, active: list[Entry], trimmed: list[Ent
         replay = before.replay.go_on(active, kinds, opened, same, made.wish)
         if replay is not None:
             replay.skip(start)
-            made.replay, made.contexts = replay, before.contexts
+            made.replay, made.contexts, made.same = replay, before.contexts, same
             made.marks = [m for m in before.marks if m[0] < start]
             made.read(start)
             return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -258,13 +258,22 @@ class Assembly:
         return tuple(made)
 
 
-def hidden_of(session: str, entries: Sequence[Entry], state: str) -> tuple[HiddenTurn, ...]:
-    """Put rows that are no longer on the active history into hidden turns."""
+def hidden_of(
+    session: str, entries: Sequence[Entry], state: str, context_of: Callable[[int], Context] | None = None
+) -> tuple[HiddenTurn, ...]:
+    """Put rows that are no longer on the active history into hidden turns.
+
+    Args:
+        session: The session's id.
+        entries: The rows.
+        state: ``reverted`` or ``abandoned``.
+        context_of: Makes what the request of a row (by its place) carried; without it that is not known.
+    """
     kinds = kinds_of(entries)
     opening = opening_rows(entries, kinds)
     calls = calls_model(entries, kinds)
     runs: list[tuple[list[Entry], list[Request]]] = []
-    for entry, kind, first, call in zip(entries, kinds, opening, calls, strict=True):
+    for n, (entry, kind, first, call) in enumerate(zip(entries, kinds, opening, calls, strict=True)):
         if first or not runs:
             runs.append(([], []))
         users, requests = runs[-1]
@@ -272,7 +281,8 @@ def hidden_of(session: str, entries: Sequence[Entry], state: str) -> tuple[Hidde
             users.append(entry)
         elif entry.row.role == "assistant" and not entry.row.summary:
             step = 1 + sum(r.call for r in requests) if call else None
-            requests.append(request_of(session, entry, step=step, call=call))
+            context = context_of(n) if call and users and context_of is not None else None
+            requests.append(request_of(session, entry, step=step, call=call, context=context))
     hidden: list[HiddenTurn] = []
     for users, requests in runs:
         if users:  # rows before the first prompt belonged to a turn that is still there
