@@ -85,7 +85,7 @@ CACHE_CAUSES: Mapping[CacheCode, Shown] = {
     CacheCode.VOLATILE_BLOCK: own("a block differs in each turn"),
     CacheCode.FLAPPING: own("an item comes and goes"),
     CacheCode.BREAKPOINTS: own("the breakpoints moved"),
-    CacheCode.HISTORY_REWRITTEN: own("history rewritten"),
+    CacheCode.HISTORY_REWRITTEN: own("the history changed"),
     CacheCode.IDLE: own("idle"),
     CacheCode.UNATTRIBUTED: own("cause not recorded"),
 }
@@ -135,11 +135,9 @@ _REASONS: Mapping[str, Shown] = {
 }
 
 
-def reason_of(raw: str | None, name: Name) -> Shown | None:
-    """Return the recorded reason of an event: one of the known words, or a text from outside made harmless."""
-    if raw is None:
-        return None
-    return _REASONS.get(raw) or name(Raw(raw))
+def reason_of(recorded: str | None) -> Shown | None:
+    """Return the recorded reason of an event where it is one of the known words."""
+    return None if recorded is None else _REASONS.get(recorded)
 
 
 def nth(n: int) -> Shown:
