@@ -157,6 +157,8 @@ def _hidden(ledger: Ledger, rows: list[tuple[Request, int | None, str, bool]], p
             place = floor if at is None else bisect_left(times, last)
             if place < floor and times[floor - 1] <= last:
                 place = floor
+            while mark is not None and place > floor and rows[place - 1][0].at is None:
+                place -= 1
             least = place
             row = (request, None, turn.id if turn.ids else "", turn.state, first)
             found.append((place, last, len(found), (place, row)))
