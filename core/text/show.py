@@ -278,6 +278,14 @@ def markdown(raw: Raw, limit: int | None = None, *, table: bool = False) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>#~|&@"})
+
+
+def markdown_words(words: Safe) -> str:
+    """Return words of our own for Markdown: no character of them is a mark there."""
+    return terminal(Raw(words)).translate(_MARKDOWN)
+
+
 def clipboard(raw: Raw) -> str:
     """Return one line for the clipboard: what is pasted into a shell must not run by itself."""
     return terminal(raw)
