@@ -47,6 +47,9 @@ FLAG_SAID: Mapping[Flag, Shown] = {
     Flag.FLAPPING: own("is again as it was before"),
 }
 
+ATTRIBUTION_LOST = own("attribution lost")
+"""Of an item on one side only, where absence proves nothing."""
+
 CACHE_SIGNS: Mapping[Cache, Shown] = {
     Cache.KEPT: own("●"),
     Cache.PARTIAL: own("◐"),

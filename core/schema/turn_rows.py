@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctx_inspect.core.schema.common import Figure, Model, NotRecorded, Problem
+from ctx_inspect.core.schema.drift import CacheRow, DriftRow
 from msgspec import UNSET, Struct, UnsetType, field
 
 
@@ -204,6 +205,8 @@ class Turn(Struct, kw_only=True):
         window: Of its last step that reported one.
         events: What happened in it.
         tier: Whether the model still has its input; absent where that is not known.
+        drift: What its first request carried against the first request of the turn before it in time, by category.
+        cache: What became of the prompt cache in its worst step.
     """
 
     n: int
@@ -220,6 +223,8 @@ class Turn(Struct, kw_only=True):
     window: WindowRow
     events: list[Event]
     tier: Tier | UnsetType = UNSET
+    drift: dict[str, DriftRow] | UnsetType = UNSET
+    cache: CacheRow | UnsetType = UNSET
 
 
 class HiddenRow(Struct, kw_only=True):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from ctx_inspect.core.budget import Limit, steps_of
+from ctx_inspect.core.cache.model import CacheVerdict
+from ctx_inspect.core.diff.drift import TurnDrift
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Mark, Raw, Ref, Request, Unavailable, grade, value_of
 from ctx_inspect.core.schema.common import (
     Clean,
@@ -15,6 +18,7 @@ from ctx_inspect.core.schema.common import (
     problems_of,
 )
 from ctx_inspect.core.schema.damage import window_or_damage
+from ctx_inspect.core.schema.drift import drift_of, turn_cache_of
 from ctx_inspect.core.schema.turn_rows import (
     Event,
     EventTokens,
@@ -123,11 +127,25 @@ def _tier(known: Known[str]) -> Tier | UnsetType:
     return Tier(value=known.value, evidence=grade(known), policy="harness", how=how)
 
 
-def _turn(row: TurnRow, ledger: Ledger, begin: Beginning, clean: Clean) -> Turn:
+class Worst(Protocol):
+    """Tells the verdict of a turn's worst step (:class:`ctx_inspect.core.cache.verdict.Verdicts`)."""
+
+    def turn(self, n: int) -> CacheVerdict | None:
+        """Return the verdict; ``None`` where the turn has no primary request."""
+        ...
+
+    def step_of(self, n: int) -> int | None:
+        """Return which step it is of."""
+        ...
+
+
+def _turn(row: TurnRow, ledger: Ledger, begin: Beginning, clean: Clean, drifts: Mapping[int, TurnDrift], verdicts: Worst | None) -> Turn:
     turn = row.turn
     steps = steps_of(turn)
     last = steps[-1] if steps else None
     text = begin(turn.input)
+    drift = drifts.get(turn.n)
+    verdict = None if verdicts is None else verdicts.turn(turn.n)
     return Turn(
         n=turn.n,
         id=turn.id,
@@ -143,10 +161,14 @@ def _turn(row: TurnRow, ledger: Ledger, begin: Beginning, clean: Clean) -> Turn:
         window=window_of(window_or_damage(row.window, turn, ledger), row.limit),
         events=[event_of(m, clean) for m in row.events],
         tier=_tier(row.tier),
+        drift=UNSET if drift is None else drift_of(drift),
+        cache=UNSET if verdict is None or verdicts is None else turn_cache_of(verdict, verdicts.step_of(turn.n)),
     )
 
 
-def turns_of(ledger: Ledger, timeline: Timeline, begin: Beginning, clean: Clean) -> Turns:
+def turns_of(
+    ledger: Ledger, timeline: Timeline, begin: Beginning, clean: Clean, drifts: Sequence[TurnDrift] = (), verdicts: Worst | None = None
+) -> Turns:
     """Return the timeline of a session.
 
     Args:
@@ -154,7 +176,10 @@ def turns_of(ledger: Ledger, timeline: Timeline, begin: Beginning, clean: Clean)
         timeline: Its rows, derived from it.
         begin: Reads the beginning of each input (``--text``), or always ``None``.
         clean: What names and texts pass through.
+        drifts: What changed in its turns.
+        verdicts: What became of the prompt cache.
     """
+    by_turn = {d.turn: d for d in drifts}
     left = timeline.forecast
     hidden: list[HiddenRow] = []
     for h in ledger.hidden:
@@ -174,7 +199,7 @@ def turns_of(ledger: Ledger, timeline: Timeline, begin: Beginning, clean: Clean)
         before=[step_of(r, clean) for r in ledger.before],
         before_other=[_other(r, clean) for r in ledger.other.get(0, ())] or UNSET,
         before_events=[event_of(m, clean) for m in ledger.marks if m.turn is None] or UNSET,
-        turns=[_turn(row, ledger, begin, clean) for row in timeline.turns],
+        turns=[_turn(row, ledger, begin, clean, by_turn, verdicts) for row in timeline.turns],
         hidden=hidden,
         current=figure(timeline.current),
         threshold=figure(timeline.threshold),

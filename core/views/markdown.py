@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctx_inspect.core.diff.report import CategoryReport, Cause, CauseKind, Change, ChangeKind, Report, State
 from ctx_inspect.core.model import Category, Known, Raw, Shown, Unavailable
 from ctx_inspect.core.phrases import (
+    ATTRIBUTION_LOST,
     BASELINE_WORDS,
     CATEGORY_WORDS,
     CHANGE_SIGNS,
@@ -24,7 +25,7 @@ from ctx_inspect.core.text.show import markdown as code
 from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, points, sides, window_words
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.names import named
-from ctx_inspect.core.views.report import ATTRIBUTION_LOST, MOVED_NAMED, REBUILT, STATE_WORDS, project_name
+from ctx_inspect.core.views.report import MOVED_NAMED, REBUILT, STATE_WORDS, project_name
 
 
 def markdown(report: Report, name: Name = named) -> str:

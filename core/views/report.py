@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from ctx_inspect.core.diff.report import CategoryReport, Cause, CauseKind, Change, ChangeKind, Report, State
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Raw, Unavailable, value_of
 from ctx_inspect.core.phrases import (
+    ATTRIBUTION_LOST,
     BASELINE_WORDS,
     CATEGORY_WORDS,
     CHANGE_SIGNS,
@@ -53,7 +54,6 @@ STATE_WORDS = {
     State.NO_BASELINE: own("no baseline"),
 }
 REBUILT = own("Rebuilt from the store, not the recorded request.")
-ATTRIBUTION_LOST = own("attribution lost")
 
 
 def report_sheet(report: Report, name: Name = named) -> Sheet:

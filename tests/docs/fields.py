@@ -9,12 +9,12 @@ import typing
 from pathlib import Path
 
 import msgspec
-from ctx_inspect.core.schema import Doctor, Sessions, Show, Turns
+from ctx_inspect.core.schema import Diff, Doctor, Gate, Sessions, Show, Turns
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 BEGIN = "<!-- fields: made by python -m tests.docs -->"
 END = "<!-- end of fields -->"
-ANSWERS = {"sessions": Sessions, "turns": Turns, "show": Show, "doctor": Doctor}
+ANSWERS = {"sessions": Sessions, "turns": Turns, "show": Show, "diff": Diff, "check": Gate, "doctor": Doctor}
 WORDS = {str: "text", int: "number", bool: "true or false", float: "number"}
 
 
