@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from ctx_inspect.core.diff.baseline import Order, baseline_of
-from ctx_inspect.core.diff.conversation import conversation_report
-from ctx_inspect.core.diff.report import NoBaseline, Side, State
-from ctx_inspect.core.model import Ledger, Request
+from ctx_inspect.core.diff.report import CauseKind, NoBaseline, Side, State
+from ctx_inspect.core.model import Ledger
 from ctx_inspect.core.sources.opencode import OpenCodeSource
 from ctx_inspect.core.sources.pi import PiSource
 
@@ -18,6 +17,7 @@ from tests.agents.mock_model import Json, MockModel, Received, Say, Use
 from tests.agents.opencode_agent import OpenCode
 from tests.agents.pi_agent import Pi
 from tests.agents.wire import Text, rebuilt, same, sent
+from tests.core.diff.told import causes, conversation
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(400)]
 
@@ -31,19 +31,23 @@ def runs(body: Json) -> int:
 
 
 def check(ledger: Ledger, received: Sequence[Received], text: Text) -> list[list[str | None]]:
-    """Compare turns, steps, baselines and lists with what the model received; return the scenes of each turn."""
+    """Compare turns, steps, baselines and lists with what the model received; return the scenes of each active turn."""
     placed = Order(ledger).requests
     assert len(placed) == len(received)
-    got: dict[str, Received] = {}
+    got = {row.request.id: request for row, request in zip(placed, received, strict=True)}
     steps: dict[int, list[Received]] = {}
-    for row, request in zip(placed, received, strict=True):
-        got[row.request.id] = request
-        steps.setdefault(runs(request.body), []).append(request)
-        assert row.turn == runs(request.body), request.scene
-        assert row.request.step == len(steps[runs(request.body)]), request.scene
+    firsts: list[Received] = []
+    for row in placed:
+        request = got[row.request.id]
         assert row.request.context is not None
         ours = rebuilt(row.request.context.messages.messages(), text)
         same(ours, sent(request.body), f"{row.request.id} = request {request.n} ({request.scene})")
+        if row.state is None:
+            steps.setdefault(runs(request.body), []).append(request)
+            assert row.turn == runs(request.body), request.scene
+            assert row.request.step == len(steps[runs(request.body)]), request.scene
+        if row.request.step == 1:
+            firsts.append(request)
     assert [t.n for t in ledger.turns] == sorted(steps)
     for turn in ledger.turns:
         found = baseline_of(ledger, turn.n)
@@ -52,18 +56,15 @@ def check(ledger: Ledger, received: Sequence[Received], text: Text) -> list[list
             continue
         assert isinstance(found, Side)
         assert found.request is not None
-        before, after = steps[turn.n - 1][0], steps[turn.n][0]
+        after = steps[turn.n][0]
+        before = firsts[firsts.index(after) - 1]
         assert got[found.request.id] is before
-        grows(found.request, turn.requests[0], len(sent(after.body)) - len(sent(before.body)))
+        report = conversation(ledger, turn.n)
+        if found.state is None:
+            assert (report.kind, report.added) == (State.GROWTH, len(sent(after.body)) - len(sent(before.body)))
+        else:
+            assert causes(report) == [CauseKind.REVERT]
     return [[r.scene for r in steps[n]] for n in sorted(steps)]
-
-
-def grows(before: Request, after: Request, by: int) -> None:
-    """Check that a list only grew, and by how much."""
-    assert before.context is not None
-    assert after.context is not None
-    report = conversation_report(before.context, after.context, ())
-    assert (report.kind, report.added) == (State.GROWTH, by)
 
 
 def test_opencode(tmp_path: Path, model: MockModel) -> None:
@@ -88,12 +89,18 @@ def test_opencode(tmp_path: Path, model: MockModel) -> None:
         agent.prompt(session, say("one"), wait=False)
         agent.prompt(session, say("two", Say("Both of you.")))
         agent.prompt(session, say("last", Say("The end.")))
+        # taken back with its steps, and another one in its place
+        agent.prompt(session, say("wrong", Say("", calls=look), Say("That was wrong.")))
+        wrong = [m["info"]["id"] for m in agent.messages(session) if m["info"]["role"] == "user"][-1]
+        agent.call("POST", f"/session/{session}/revert", {"messageID": wrong})
+        agent.prompt(session, say("instead", Say("Right.")))
         told = [m["info"] for m in agent.messages(session)]
     source = OpenCodeSource(agent.database)
     ledger = source.open(session)
     scenes = check(ledger, model.of(session=session), source.text)
-    assert scenes == [["first", "first"], ["tools"], ["steering", "steering"], ["talking"], ["queued"], ["two"], ["last"]]
-    assert [len(t.ids) for t in ledger.turns] == [1, 1, 1, 1, 1, 2, 1]
+    assert scenes == [["first", "first"], ["tools"], ["steering", "steering"], ["talking"], ["queued"], ["two"], ["last"], ["instead"]]
+    assert [len(t.ids) for t in ledger.turns] == [1, 1, 1, 1, 1, 2, 1, 1]
+    assert [(h.id, h.state, len(h.requests)) for h in ledger.hidden] == [(wrong, "reverted", 2)]
     # OpenCode's own rows say the same: each step's parent is the newest prompt of its turn
     parents = {m["id"]: m["parentID"] for m in told if m["role"] == "assistant"}
     assert all(parents[r.id] == t.ids[-1] for t in ledger.turns for r in t.requests)
