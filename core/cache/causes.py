@@ -23,6 +23,7 @@ NOT_SENT = frozenset({"provider", "model", "agent"})
 ENDS_THERE = f"the read ends where what differs first stands; order {ORDER} assumed, tokens by "
 EVENT_BETWEEN = "recorded between the two requests; that the read ends there is not known"
 UNCHANGED = "nothing that was sent before differs: the provider's side is possible"
+ENDS_AT = "as much was not read as stands behind the first message that differs"
 ENDS_BEFORE = "less was read than stands unchanged: nothing that differs explains it"
 ENDS_BEHIND = "more was read than stands unchanged: it comes from an earlier request"
 NO_FRONT = "no recorded event accounts for it; what stands in front of the conversation is not recorded"
@@ -99,7 +100,7 @@ def rewritten(
     if talk is None:
         return None
     guess = next((c.how for c in found if c.how), None) or f"the message list differs from message {talk.same + 1} on"
-    return CacheCause(CacheCode.HISTORY_REWRITTEN, "estimated", how=guess, explained=explained)
+    return CacheCause(CacheCode.HISTORY_REWRITTEN, "estimated", how=f"{guess}; {how}", explained=explained)
 
 
 def _rewrites(mark: Mark) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ctx_inspect.core.cache.causes import (
     AGENT,
+    ENDS_AT,
     ENDS_BEFORE,
     ENDS_BEHIND,
     ENDS_THERE,
@@ -25,7 +26,7 @@ from ctx_inspect.core.cache.causes import (
 )
 from ctx_inspect.core.cache.figures import LEAST, LIFETIME_MS, Figures, figures
 from ctx_inspect.core.cache.model import NO_PREFIX, Cache, CacheCause, CacheCode, CacheVerdict, Prefix
-from ctx_inspect.core.cache.prefix import ORDER, TALK, Difference, comparable, covers, difference, explains, prefix_of
+from ctx_inspect.core.cache.prefix import ORDER, TALK, Difference, comparable, covers, difference, explains, fits_the_end, prefix_of
 from ctx_inspect.core.diff.conversation import Differences, compare
 from ctx_inspect.core.model import Estimated, Known, Mark, Request, Unavailable
 from ctx_inspect.core.text.tokens import BytesCounter
@@ -220,12 +221,21 @@ class _Case:
         unknown = AGENT if len(agents) == 2 and None not in agents else NO_FRONT
         return (
             (self._idle() if self.found.verdict is Cache.COLD else None)
-            or self._rewritten(EVENT_BETWEEN)
+            or self._event()
             or changed
             or self._moved()
+            or (self._rewritten(ENDS_AT) if self._fits() else None)
             or self._idle()
             or CacheCause(CacheCode.UNATTRIBUTED, "estimated", how=unknown)
         )
+
+    def _event(self) -> CacheCause | None:
+        """Return a recorded event that rewrote the conversation: that it is rewritten says by itself not that the cache was lost there."""
+        found = self._rewritten(EVENT_BETWEEN)
+        return None if found is None or found.code is CacheCode.HISTORY_REWRITTEN else found
+
+    def _fits(self) -> bool:
+        return self.talk is not None and fits_the_end(self.found.rewritten or 0, self.talk.rest, self.counter)
 
     def _by_prefix(self, differs: Difference) -> CacheCause:
         """Return what stands at the first difference where the read ends there; else never an item."""
@@ -240,13 +250,12 @@ class _Case:
         if there is None and explained:
             there = self._rewritten(ENDS_THERE + self.counter.name, explained=True)
         unknown = UNCHANGED if not breaks else ENDS_BEHIND if beyond else ENDS_BEFORE
-        event = self._rewritten(EVENT_BETWEEN) if breaks and differs.message is not None else None
         return (
             there
             or settings_changed(self.before, self.this)
             or self._moved()
             or self._idle()
-            or (event if event is not None and event.code is not CacheCode.HISTORY_REWRITTEN else None)
+            or (self._event() if breaks and differs.message is not None else None)
             or CacheCause(CacheCode.UNATTRIBUTED, "estimated", how=unknown)
         )
 

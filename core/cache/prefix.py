@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ctx_inspect.core.cache.figures import GRANULE, LEAST
 from ctx_inspect.core.cache.model import NO_PREFIX, CacheCode, Prefix
 from ctx_inspect.core.diff.conversation import Differences, compare
-from ctx_inspect.core.model import Category, Context, Estimated, Item, Known, Message, Raw, Unavailable, Why
+from ctx_inspect.core.model import Category, Context, Estimated, Item, Known, Message, PartKind, Raw, Unavailable, Why
 from ctx_inspect.core.text.tokens import BYTES_PER_TOKEN, BytesCounter
 from ctx_inspect.core.weights import Scale
 from msgspec import Struct
@@ -186,7 +186,7 @@ def explains(read: int, reusable: int, found: Difference, counter: BytesCounter,
     """
     if found.whole:
         return False
-    error = ERROR if counter.ratio == BYTES_PER_TOKEN else ERROR_CALIBRATED
+    error = _error(counter)
     stable = counter.of_size(found.size)
     if stable * (1 - error) >= reusable:  # what differs stands behind all that was cached
         return False
@@ -195,3 +195,24 @@ def explains(read: int, reusable: int, found: Difference, counter: BytesCounter,
     low = min(stable, reusable) * (1 - error) - GRANULE
     high = min(counter.of_size(found.size + found.slack), reusable) * (1 + error) + GRANULE
     return low <= read <= high
+
+
+def fits_the_end(rewritten: int, rest: Sequence[Message], counter: BytesCounter) -> bool:
+    """Tell whether what was not read is as long as the older message list from the first difference on.
+
+    It takes no knowledge of what stands in front of the conversation: a read that ends at a message leaves out what follows it.
+
+    Args:
+        rewritten: Tokens that could have been read and were not.
+        rest: The older list from the first difference on; some of its first message may still be the same.
+        counter: Counts tokens by size; its error is allowed for.
+    """
+    if not rest or any(p.size is None or p.kind is PartKind.MEDIA for m in rest for p in m.parts):
+        return False
+    error = _error(counter)
+    low = counter.of_size(_bytes(rest[1:])) * (1 - error) - GRANULE
+    return low <= rewritten <= counter.of_size(_bytes(rest)) * (1 + error) + GRANULE
+
+
+def _error(counter: BytesCounter) -> float:
+    return ERROR if counter.ratio == BYTES_PER_TOKEN else ERROR_CALIBRATED

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from ctx_inspect.core.cache.model import CacheCode, Prefix
-from ctx_inspect.core.cache.prefix import ORDER, Difference, difference, explains, prefix
+from ctx_inspect.core.cache.prefix import ORDER, Difference, difference, explains, fits_the_end, prefix
 from ctx_inspect.core.model import Category, Chain, Coverage, Estimated, Item, Message, Part, PartKind, Role, Unavailable, replace
 from ctx_inspect.core.text.tokens import BytesCounter
 from ctx_inspect.core.weights import Scale
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.cache.made import KNOWN, ONE, PROMPT, TOOLS, block, carried, file, setting, skill, talk, tool
+from tests.core.cache.made import KNOWN, ONE, PROMPT, TOOLS, block, carried, file, message, setting, skill, talk, tool
 
 ALL = (*PROMPT, *TOOLS)
 TALK = talk("m1", "m2")
@@ -154,3 +154,10 @@ def test_the_plain_ratio_may_be_further_off_than_a_calibrated_one() -> None:
     plain, calibrated = BytesCounter(), BytesCounter(4.0, "calibrated on this session")
     assert explains(7_300, 60_000, replace(CHANGED, size=35_000, slack=0), plain)
     assert not explains(7_300, 60_000, replace(CHANGED, size=40_000, slack=0), calibrated)
+
+
+def test_a_read_may_be_told_from_the_end_too() -> None:
+    rest = talk("m3", "m4", "m5").messages()  # 3,000 tokens; how much of m3 still stands is not known
+    assert [fits_the_end(n, rest, ONE) for n in (1_500, 1_600, 3_000, 3_500, 3_600)] == [False, True, True, True, False]
+    assert not fits_the_end(0, (), ONE)
+    assert not fits_the_end(3_000, (*rest, message("m6", size=None)), ONE)
