@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+PARTS = ("tools", "system", "messages")
+
 
 @dataclass(frozen=True)
 class Block:
@@ -31,7 +33,8 @@ class Block:
 
 def blocks(body: dict[str, Any]) -> list[Block]:
     """Return a request's blocks as the provider reads them."""
-    return [*_listed("tools", body.get("tools") or []), *_listed("system", _list(body.get("system"))), *_messages(body)]
+    prompt = [*_list(body.get("system")), *_list(body.get("instructions"))]
+    return [*_listed("tools", body.get("tools") or []), *_listed("system", prompt), *_messages(body)]
 
 
 def _list(content: Any) -> list[Any]:
@@ -44,9 +47,15 @@ def _listed(part: str, pieces: Sequence[Any]) -> Iterator[Block]:
 
 
 def _messages(body: dict[str, Any]) -> Iterator[Block]:
-    for place, message in enumerate(body["messages"]):
-        for piece in _list(message.get("content")):
-            yield _block("messages", place, piece, message["role"])
+    """Yield the messages; a prompt that is sent as the first of them is a prompt all the same."""
+    front = True
+    for place, message in enumerate(body.get("messages") or body.get("input") or []):
+        role = message.get("role") or message.get("type") or ""
+        front = front and role in ("system", "developer")
+        rest = {k: v for k, v in message.items() if k not in ("role", "content") and v is not None}
+        pieces = [*_list(message.get("content")), *([rest] if rest else [])]
+        for piece in pieces:
+            yield _block("system" if front else "messages", place, piece, role)
 
 
 def _block(part: str, place: int, piece: Any, role: str = "") -> Block:
@@ -95,7 +104,9 @@ def stood(before: dict[str, Any], after: dict[str, Any]) -> Stood:
     whole = sum(_bytes(b) for b in old[:last])
     if same == last:
         return Stood(whole, whole, None, None)
-    return Stood(sum(_bytes(b) for b in old[:same]), whole, old[same].part, old[same].place)
+    # what came or went at the end of the tools stands where the other request has its prompt already
+    first = min([rest[same] for rest in (old, new) if same < len(rest)], key=lambda b: PARTS.index(b.part))
+    return Stood(sum(_bytes(b) for b in old[:same]), whole, first.part, first.place)
 
 
 def _bytes(block: Block) -> int:

@@ -34,6 +34,8 @@ def test_where_two_requests_differ_first() -> None:
     assert stood(body("one"), body("one", system="be long")).part == "system"
     assert stood(body("one"), body("one", system="be long", tools=("write",))).part == "tools"
     assert stood(body("one", "two"), body("one")).part == "messages"
+    assert stood(body("one"), body("one", tools=("read", "write"))).part == "tools"
+    assert stood(body("one", tools=("read", "write")), body("one")).part == "tools"
 
 
 def test_what_stands_behind_the_last_mark_was_not_cached() -> None:
