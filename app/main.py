@@ -17,6 +17,8 @@ COMMANDS = {
     "sessions": "List the sessions that were found.",
     "turns": "Show the timeline of a session.",
     "show": "Show what a turn's request carried.",
+    "diff": "Show what changed in the context between two turns.",
+    "check": "Tell whether sessions keep rules: a gate for CI.",
     "demo": "Open the interface on bundled sample sessions.",
     "doctor": "Tell what was found, what is unreadable, and why.",
 }
@@ -99,7 +101,8 @@ def run(args: Sequence[str] | None = None) -> int:
         args: Arguments; those of the process by default.
 
     Returns:
-        0 done, 1 the answer is yes, 2 usage, 3 a named source cannot be read, 4 no such session or turn, 130 interrupted,
+        0 done, 1 it differs or a rule is broken, 2 usage, 3 a named source cannot be read, 4 no such session or turn, 5 cannot tell,
+        130 interrupted,
         70 the program itself failed (a bug of ours, whose log is named, or an output that cannot be written).
     """
     settings = Settings()

@@ -55,6 +55,33 @@ def write_json(answer: msgspec.Struct) -> None:
     _write(document(answer, ascii_only=_ascii_only()) + "\n")
 
 
+class Unwritable(click.ClickException):
+    """A file that was named to be written exists already, or cannot be made."""
+
+    exit_code = 2
+
+
+def write_text(text: str) -> None:
+    """Write a document of lines."""
+    _write(text)
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a document to a new file, which nobody else may read; one that is there is never replaced.
+
+    Raises:
+        Unwritable: It exists, or cannot be made.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Unwritable(f"{path} exists already: it is not replaced") from None
+    except (OSError, ValueError):
+        raise Unwritable(f"{path} cannot be written") from None
+
+
 def width() -> int | None:
     """Return the cells of the terminal; ``None`` where stdout is none."""
     return min(WIDEST, shutil.get_terminal_size((80, 24)).columns) if _is_terminal() else None
