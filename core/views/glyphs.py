@@ -24,7 +24,11 @@ NONE = own("—")
 LIVE, GONE, PROBLEM, NOTE = own("●"), own("◇"), own("▲"), own("·")
 FULL, HATCH, EMPTY, TICK = own("▇"), own("░"), own("·"), own("┃")
 BRANCH, LAST_BRANCH = own("├"), own("└")
-CLOSED = own("▸")
+CLOSED, OPENED = own("▸"), own("▾")
+"""Before what is folded, and what was unfolded; views write the second as :data:`OPENED_ASCII` where it cannot be drawn."""
+OPENED_ASCII = own("-")
+MARKED = own("⇢")
+"""Between a turn that a person marked and the one that is compared with it."""
 ABOVE, BELOW = own("▴"), own("▾")
 """Say that there is more than is seen."""
 YES, NO = own("✓"), own("✗")
@@ -61,8 +65,8 @@ LETTERS: Mapping[Category, Shown] = {
     Category.CONVERSATION: own("c"),
 }
 
-_SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▸✓✗╌█▒┊Δ→▏▎▍▋▊▉×▁▂▃▄▅▆≥“”’‹›"
-_TWINS = """$>--|++^---*o!#:.||`+YN-#%|d>.::==#x__--==>""'<>"""
+_SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▸✓✗╌█▒┊Δ→▏▎▍▋▊▉×▁▂▃▄▅▆≥“”’‹›⇄±≋◐○◌⇢"
+_TWINS = """$>--|++^---*o!#:.||`+YN-#%|d>.::==#x__--==>""'<>=&@%0c>"""
 _TABLE = str.maketrans(_SIGNS, _TWINS)
 know(_SIGNS)
 

@@ -251,14 +251,39 @@ def _row(row: Row, columns: Sequence[Column], chosen: Sequence[tuple[int, int]],
             return [event_line(spans, width, spans[0].tone if spans else Tone.DIM)]
         case RowKind.NOTE:
             return wrapped(row.cells[0].spans if row.cells else (), width)
+        case RowKind.SPOKEN:
+            return spoken(row.cells[0].spans, row.cells[1].spans if len(row.cells) > 1 else (), width)
         case RowKind.HEAD | RowKind.ROW:
             return [columns_line(row.cells, columns, chosen, width, gap)]
 
 
-def wrapped(spans: Sequence[Span], width: int) -> list[Line]:
-    """Wrap words to lines of at most ``width`` cells; lines after the first hang as far in as the first begins."""
+SPOKEN_HANG = 3
+"""Cells that the further lines of a sentence hang in: its sign and the blanks round that."""
+
+SPOKEN_LEAST = 30
+"""Cells that a sentence keeps; where there are fewer, nothing stands at its right."""
+
+
+def spoken(words: Sequence[Span], right: Sequence[Span], width: int) -> list[Line]:
+    """Wrap a sentence, with something at the right end of its first line."""
+    beside = line_width(right)
+    room = width - beside - 3 if beside else width - 1
+    if room < SPOKEN_LEAST:
+        return [fit(line, width) for line in wrapped(words, max(1, width - 1), SPOKEN_HANG)]
+    first, *rest = wrapped(words, room, SPOKEN_HANG)
+    return [fit((*fit(first, width - beside - 1), *right), width), *(fit(line, width) for line in rest)]
+
+
+def wrapped(spans: Sequence[Span], width: int, hang: int | None = None) -> list[Line]:
+    """Wrap words to lines of at most ``width`` cells.
+
+    Args:
+        spans: The words.
+        width: Cells of a line.
+        hang: Cells that lines after the first hang in; by default as far as the first begins.
+    """
     text = safe_join("", (s.text for s in spans))
-    hang = len(text) - len(text.lstrip(" "))
+    hang = len(text) - len(text.lstrip(" ")) if hang is None else hang
     if hang >= width - 4:
         hang = 0
     owner: list[Span] = [s for s in spans for _ in s.text]

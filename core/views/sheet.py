@@ -61,6 +61,8 @@ class RowKind(StrEnum):
     """A full-width line between rows."""
     NOTE = "note"
     """A full-width line of words; wraps."""
+    SPOKEN = "spoken"
+    """A full-width line of words in the first cell, which wraps, and in the second what stands at the right end of its first line."""
     BLANK = "blank"
 
 

@@ -14,6 +14,7 @@ from ctx_inspect.core.model import Estimated, Known, Request, Unavailable, value
 from ctx_inspect.core.text.clock import time_of_day
 from ctx_inspect.core.text.show import joined, own, padded_left, repeated
 from ctx_inspect.core.timeline import EventRow, Timeline, TurnRow
+from ctx_inspect.core.views.drift import LETTERS, Told, cache_share, cache_span, drift_spans
 from ctx_inspect.core.views.events import (
     RUNNING,
     UNFINISHED,
@@ -44,8 +45,14 @@ LINES_KEPT = 500
 WIDE = 70
 """From this width on the bar has ten cells."""
 
-WHAT, WHAT_LEAST = 8, 11
+WHAT, WHAT_LEAST = 11, 11
 """Index of the column of what happened, and the cells below which it leaves: a sign for what matters most stands instead."""
+
+TOLD = range(7, 10)
+"""Indices of the columns of what changed and of the cache: where nobody will tell it, they are not there."""
+
+SIGN = 12
+"""Index of the column that has a sign where there is no room for words."""
 
 TIGHT = 64
 """Below this width numbers stand closer."""
@@ -89,6 +96,7 @@ class TimelineView:
         timeline: The rows.
         opened: Numbers of the turns whose steps are shown.
         live: The session lives.
+        told: What changed in each turn.
     """
 
     def __init__(
@@ -98,6 +106,7 @@ class TimelineView:
         other: Mapping[int, tuple[Request, ...]] | None = None,
         places: list[int] | None = None,
         live: bool = False,
+        told: Told | None = None,
     ) -> None:
         """Index the rows.
 
@@ -107,8 +116,9 @@ class TimelineView:
             other: Requests that are no step, by turn.
             places: The index of an earlier view of the same timeline, so that opening a turn costs nothing.
             live: The session lives: what is not finished runs.
+            told: What changed in each turn, as far as it is ready; ``None`` = it is not told here.
         """
-        self.timeline, self.other, self.live = timeline, other or {}, live
+        self.timeline, self.other, self.live, self.told = timeline, other or {}, live, told
         self.opened = frozenset(n for n in opened if 0 < n <= len(timeline.turns))
         self.places = [i for i, row in enumerate(timeline.rows) if isinstance(row, TurnRow)] if places is None else places
         self._starts: list[int] = []
@@ -130,7 +140,12 @@ class TimelineView:
 
     def toggle(self, n: int, on: bool) -> TimelineView:
         """Return the view with a turn opened or closed."""
-        return TimelineView(self.timeline, self.opened | {n} if on else self.opened - {n}, self.other, self.places, self.live)
+        opened = self.opened | {n} if on else self.opened - {n}
+        return TimelineView(self.timeline, opened, self.other, self.places, self.live, self.told)
+
+    def tell(self, told: Told) -> TimelineView:
+        """Return the view with what changed in each turn."""
+        return TimelineView(self.timeline, self.opened, self.other, self.places, self.live, told)
 
     def under(self, n: int) -> int:
         """Return how many lines an opened turn has under it."""
@@ -223,20 +238,28 @@ class TimelineLines:
             Column(own(" window" if based else " of max"), self.bar + 1, leaves=5),
             Column(NOTHING, 4, right=True),
             Column(own("tokens"), 8 if loose else 7, right=True, leaves=3),
-            Column(own("Δ"), 8 if loose else 7, right=True, leaves=6),
+            Column(own("Δ"), 8 if loose else 7, right=True, leaves=7),
+            Column(joined(" ", LETTERS), 7, leaves=8),
+            Column(NOTHING, 2, right=True, leaves=9),
+            Column(own("cache"), 5, leaves=6),
             Column(own("st"), 3 if loose else 2, right=True, leaves=2),
             Column(own(" what"), 0, leaves=1),
             Column(NOTHING, 1),
         )
-        self.chosen = choose(self.columns[:-1], width, gap=1, least=WHAT_LEAST)
+        self.chosen = self._choose([i for i in range(len(self.columns)) if i != SIGN])
         if all(i != WHAT for i, _ in self.chosen):
             # a sign at the end says that something happened; the detail says what
-            self.chosen = [(i if i < WHAT else i + 1, wide) for i, wide in choose((*self.columns[:WHAT], self.columns[-1]), width, gap=1)]
+            self.chosen = self._choose([i for i in range(len(self.columns)) if i != WHAT])
         slack = width - sum(wide for _, wide in self.chosen) - len(self.chosen) + 1
         if slack > 0 and any(i == BAR for i, _ in self.chosen):
             # what the columns that left do not use makes the bar longer
             self.bar += min(slack - 1, MORE_BAR)  # a blank stays at the right
             self.chosen = [(i, self.bar + 1 if i == BAR else wide) for i, wide in self.chosen]
+
+    def _choose(self, some: list[int]) -> list[tuple[int, int]]:
+        """Choose among some of the columns; see :func:`choose`."""
+        some = [i for i in some if self.view.told is not None or i not in TOLD]
+        return [(some[i], wide) for i, wide in choose([self.columns[i] for i in some], self.width, gap=1, least=WHAT_LEAST)]
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -285,6 +308,7 @@ class TimelineLines:
             Cell((percent(row.window, row.limit),)),
             Cell((known(row.window, tokens, tone),)),
             Cell((delta_span(row.delta) if turn.n > 1 or self.view.timeline.partial else Span(NOTHING),)),
+            *self._told(turn.n),
             Cell((Span(joined(row.steps), Tone.DIM),)),
             Cell(
                 (Span(own(" ")), *what(row, newest=turn.n == len(self.view.timeline.turns), live=self.view.live, short=self.width < TIGHT))
@@ -303,10 +327,25 @@ class TimelineLines:
             Cell((percent(window, limit, Tone.DIM),)),
             Cell((known(window, tokens, Tone.DIM),)),
             Cell(),
+            *self._told_of_step(request),
             Cell(),
             Cell((Span(own(" ")), *step_words(request, live=self.view.live))),
             Cell((step_flag(request),)),
         ]
+
+    def _told(self, n: int) -> tuple[Cell, Cell, Cell]:
+        """Return what changed in a turn, and its cache; blank until it is told."""
+        told = self.view.told
+        if told is None or self.view.timeline.partial:
+            return Cell(), Cell(), Cell()
+        drift = Cell((Span(own(" ")), *drift_spans(told.drift[n - 1]))) if n <= len(told.drift) else Cell()
+        found = told.cache[n - 1] if n <= len(told.cache) else None
+        return drift, Cell((cache_span(found),)), Cell((cache_share(found),), right=True)
+
+    def _told_of_step(self, request: Request) -> tuple[Cell, Cell, Cell]:
+        told = self.view.told
+        found = told.step(request.id) if told is not None and not self.view.timeline.partial else None
+        return Cell(), Cell((cache_span(found),)), Cell((cache_share(found),), right=True)
 
     def _meter(self, window: Known[int], limit: Known[Limit], tone: Tone = Tone.CONVERSATION) -> tuple[Span, ...]:
         n, most = value_of(window), value_of(limit)
