@@ -85,7 +85,7 @@ def report(
         talk = _talk(ledger, before, after, old, new, between, steps)
         spoken = CategoryReport(Category.CONVERSATION, talk.kind, talk.coverage, tokens=_tokens(old, new, Category.CONVERSATION, counts))
         flags: Flags = history.flags(turn) if against is None and step is None else NO_FLAGS
-        items = [category_report(c, old, new, counts) for c in Category if c is not Category.CONVERSATION]
+        items = list(with_knock_ons([category_report(c, old, new, counts) for c in Category if c is not Category.CONVERSATION]))
         categories = (*[_flagged(c, flags) for c in with_knock_ons(items)], spoken)
     window = NO_REQUEST if after.request is None else request_window(after.request)
     return Report(

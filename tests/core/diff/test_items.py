@@ -10,6 +10,7 @@ from ctx_inspect.core.diff.report import Change, ChangeKind
 from ctx_inspect.core.model import Category, Item
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.core.diff.contexts import items
 
 TOOLS = Category.TOOLS
