@@ -92,10 +92,11 @@ class _Mask:
     def category(self, part: CategoryReport) -> CategoryReport:
         return replace(
             part,
-            before=tuple(map(self.masked, part.before)),
-            after=tuple(map(self.masked, part.after)),
+            # what is told gets the first numbers
             changes=tuple(self.change(part.category, c) for c in part.changes),
             lost=tuple(map(self.masked, part.lost)),
+            before=tuple(map(self.masked, part.before)),
+            after=tuple(map(self.masked, part.after)),
         )
 
     def mark(self, mark: Mark) -> Mark:

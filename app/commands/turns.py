@@ -9,6 +9,8 @@ from ctx_inspect.app.commands.options import Settings, command
 from ctx_inspect.app.commands.output import span, warn, width, write_json, write_lines
 from ctx_inspect.app.commands.stores import stores
 from ctx_inspect.core.budget import sent
+from ctx_inspect.core.cache.verdict import verdicts
+from ctx_inspect.core.diff.drift import drift
 from ctx_inspect.core.model import Ledger, Raw, Ref, Shown, Unavailable, value_of
 from ctx_inspect.core.schema import turns_of
 from ctx_inspect.core.schema.common import cleaner
@@ -69,7 +71,7 @@ def turns(settings: Settings, session: str, text: bool, uncover: bool) -> None:
         return None if raw is None else Raw(shortened(raw, uncover))
 
     if settings.json:
-        write_json(turns_of(ledger, rows, begin, cleaner(uncover)))
+        write_json(turns_of(ledger, rows, begin, cleaner(uncover), drift(ledger).turns, verdicts(ledger)))
         return
     write_lines(settings, lines(ledger, rows, begin, uncover, width() or NO_TERMINAL))
     warn([*found.problems, *ledger.problems])

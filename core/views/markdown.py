@@ -25,7 +25,7 @@ from ctx_inspect.core.text.show import markdown as code
 from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, points, sides, window_words
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.names import named
-from ctx_inspect.core.views.report import MOVED_NAMED, REBUILT, STATE_WORDS, project_name
+from ctx_inspect.core.views.report import MOVED_NAMED, STATE_WORDS, project_name
 
 
 def markdown(report: Report, name: Name = named) -> str:
@@ -51,8 +51,6 @@ def markdown(report: Report, name: Name = named) -> str:
         f"- Cache: {_spans(state)} · {markdown_words(cache_figures(report))}",
         f"- Counted: {markdown_words(counter_words(report))}",
     ]
-    if report.after.point == "store":
-        out.append(f"- {markdown_words(REBUILT)}")
     out += [f"- Not recorded: {markdown_words(said(f'{what}: {why}'))}" for what, why in report.not_recorded]
     ids = [code(Raw(s.id)) for s in (report.before, report.after) if s is not None and s.id]
     out.append(f"- Session {code(Raw(name(Raw(report.session))))}" + (f", {' → '.join(ids)}" if ids else ""))

@@ -53,7 +53,6 @@ STATE_WORDS = {
     State.UNAVAILABLE: own("unavailable"),
     State.NO_BASELINE: own("no baseline"),
 }
-REBUILT = own("Rebuilt from the store, not the recorded request.")
 
 
 def report_sheet(report: Report, name: Name = named) -> Sheet:
@@ -251,8 +250,6 @@ def _fact(label: Safe, *words: Span) -> Row:
 def _facts(report: Report, name: Name) -> list[Row]:
     cache = (*cache_state(report, name).spans, Span(joined(" · ", cache_figures(report))))
     rows = [_fact("Window", Span(window_words(report))), _fact("Cache", *cache), _fact("Counted", Span(counter_words(report)))]
-    if report.after.point == "store":
-        rows.append(_dim(REBUILT))
     rows += [_dim("Not recorded: ", said(what), ": ", said(why)) for what, why in report.not_recorded]
     times = [local(s.at) for s in (report.before, report.after) if s is not None]
     rows.append(_dim(name(Raw(report.session)), " · ", safe_join(" → ", times)))

@@ -55,7 +55,7 @@ def test_usage(cli: Call, args: list[str]) -> None:
     refused(cli(*args, sources=[SampleSource(LEDGER)]), 2)
 
 
-@pytest.mark.parametrize("command", [["sessions"], ["turns", "last"], ["show", "last"], ["last"], [], ["doctor"]])
+@pytest.mark.parametrize("command", [["sessions"], ["turns", "last"], ["show", "last"], ["diff", "last"], ["check", "last", "--no-rewrite"], ["last"], [], ["doctor"]])
 def test_a_named_source_that_is_not_there(cli: Call, tmp_path: Path, command: list[str]) -> None:
     refused(cli(*command, "--source", str(tmp_path / "nowhere")), 3, "nowhere", "no such file")
     refused(cli("--source", str(tmp_path / "nowhere"), *command), 3)
@@ -286,11 +286,11 @@ def test_help_names_no_command_that_does_not_work(cli: Call) -> None:
     for name in main_module.COMMANDS:
         assert f"\n  {name} " in done.out
         assert cli(name, "--help").code == 0
-    for later in ("diff", "trim", "recall", "check", "install", "stream", "trust", "mcp", "bridge"):
+    for later in ("trim", "recall", "install", "stream", "trust", "mcp", "bridge"):
         assert f"\n  {later} " not in done.out
 
 
-@pytest.mark.parametrize("later", ["diff", "trim", "recall", "check", "install", "stream", "trust", "mcp", "bridge"])
+@pytest.mark.parametrize("later", ["trim", "recall", "install", "stream", "trust", "mcp", "bridge"])
 def test_a_command_that_does_not_exist_yet_is_no_session(cli: Call, later: str) -> None:
     refused(cli(later, sources=[SampleSource(LEDGER)]), 4, "no session")
 
