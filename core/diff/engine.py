@@ -134,13 +134,9 @@ def sides(
     if against is None:
         found = baseline_of(ledger, turn, order)
         return (None, after, found) if isinstance(found, NoBaseline) else (found, after, None)
-    before = side_of(ledger, against)
-    if before.request is None or after.request is None:
-        return before, after, NoBaseline.NOT_RECORDED
-    earlier, later = order.placed(before.request.id), order.placed(after.request.id)
-    if earlier is not None and later is not None and later.place < earlier.place:
-        before, after = after, before
-    return before, after, None
+    other = side_of(ledger, against)
+    why = NoBaseline.NOT_RECORDED if other.request is None or after.request is None else None
+    return (after, other, why) if against > turn else (other, after, why)
 
 
 def estimate(context: Context | None, provider: Known[int], counts: Counts | None) -> Estimate:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ctx_inspect.core.diff.baseline import Order
+from ctx_inspect.core.diff.categories import category_report
 from ctx_inspect.core.diff.drift import drift
 from ctx_inspect.core.diff.engine import report
 from ctx_inspect.core.diff.report import Change, ChangeKind, Report, State
@@ -103,14 +104,22 @@ def said_of(r: Report, category: Category) -> set[Named]:
     return {named(c) for c in r.category(category).changes if c.kind is not ChangeKind.MOVED}
 
 
-def mirrored(forth: Report, back: Report) -> None:
-    """Check that two reports over the same two requests, each way, say the same."""
-    for category in Category:
-        there, again = forth.category(category), back.category(category)
-        assert {there.state, again.state} <= {State.GROWTH, State.REWRITTEN} or there.state is again.state, category
+def mirrored(r: Report) -> None:
+    """Check that the items of a report's two requests say the same compared the other way round."""
+    assert r.before is not None
+    assert r.before.request is not None
+    assert r.after.request is not None
+    old, new = r.before.request.context, r.after.request.context
+    assert old is not None
+    assert new is not None
+    for there in r.categories:
+        if there.category is Category.CONVERSATION:
+            continue
+        again = category_report(there.category, new, old)
+        assert there.state is again.state, there.category
         one = Counter((c.kind, c.from_k or c.k if c.kind is ChangeKind.RENAMED else c.k, c.parts) for c in there.changes if not c.moved)
         two = Counter((MIRROR.get(c.kind, c.kind), c.k, c.parts) for c in again.changes if not c.moved)
-        assert one == two, category
+        assert one == two, there.category
         assert [len(c.moved) for c in there.changes if c.moved] == [len(c.moved) for c in again.changes if c.moved]
         assert {i.k for i in there.lost} == {i.k for i in again.lost}
 
@@ -134,8 +143,9 @@ def run_all(ledger: Ledger) -> Counter[str]:
         assert r.after.turn is not None
         assert r.before.turn is not None
         back = report(ledger, r.before.turn, against=r.after.turn, order=order)
-        sound(back)
-        mirrored(r, back)
+        assert (back.before, back.after, back.conversation, back.categories) == (r.before, r.after, r.conversation, r.categories)
+        if r.comparable:
+            mirrored(r)
         figures["pairs, each way"] += 1
     for turn in ledger.turns:
         r = report(ledger, turn.n, against=turn.n, order=order)
