@@ -226,6 +226,8 @@ def cache_words(report: Report, verdict: CacheVerdict, name: Name = named) -> Wo
     else:
         words = Words("Cache cold" if verdict.verdict is Cache.COLD else "Cache lost")
     cause = cache_cause_words(report, verdict, name)
+    if verdict.cause is not None and verdict.cause.evidence != "confirmed":
+        cause.spans = [Span(s.text, Tone.DIM, italic=True) for s in cause.spans]
     first = cause.spans[0].text if cause.spans else own("")
     rewritten = joined(tokens(verdict.rewritten), " rewritten") if verdict.rewritten else own("")
     if first.startswith(("at ", "after ")):

@@ -145,16 +145,19 @@ def _cache_break(report: Report, name: Name) -> list[Sentence]:
     if verdict.rewritten is not None:
         confirmed = verdict.evidence == "confirmed"
         number = Confirmed(verdict.rewritten) if confirmed else Estimated(verdict.rewritten, verdict.how or "cache figures")
-    if verdict.evidence != "confirmed":
+    evidence = verdict.evidence
+    if evidence != "confirmed":
         witness = _estimated(verdict.how)
-    elif cause is None or cause.evidence != "confirmed":
+    elif cause is None:
         witness = (own("provider"), own("provider usage"))
+    elif cause.evidence != "confirmed":  # that it was lost is reported, why is concluded
+        witness, evidence = (own("estimated"), own("provider usage, cause estimated")), "estimated"
     else:
         beside = own("store") if report.after.point == "store" else said(report.after.point)
         witness = (joined(beside, " + provider"), joined(beside, " + provider usage"))
     tone = Tone.ALERT if verdict.verdict is Cache.LOST else Tone.WARN
     words, item = cache_words(report, verdict, name), None if cause is None else cause.item
-    return [_made(CACHE_SIGNS[verdict.verdict], tone, words, witness, verdict.evidence, number, None, item)]
+    return [_made(CACHE_SIGNS[verdict.verdict], tone, words, witness, evidence, number, None, item)]
 
 
 def _items(report: Report, name: Name) -> list[Sentence]:

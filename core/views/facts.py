@@ -11,6 +11,10 @@ from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.views.figures import whole
 from ctx_inspect.core.views.names import named
 
+REBUILT = own("Rebuilt from the store, not the recorded request.")
+REQUEST = "request"
+"""What is said of a rebuilt request in a sentence of its own."""
+
 
 def points(report: Report) -> Shown:
     """Return the capture points of both sides: ``wire``, ``store → wire``."""
@@ -55,10 +59,13 @@ def cache_state(report: Report, name: Name = named) -> Words:
     verdict = report.cache
     words = Words(CACHE_WORDS[verdict.verdict])
     if verdict.verdict in (Cache.KEPT, Cache.PARTIAL) and verdict.r is not None:
-        words.say(" ", percent(verdict.r))
+        words.say(" " if verdict.verdict is Cache.KEPT else ", ", percent(verdict.r))
     cause = cache_cause_words(report, verdict, name)
     if cause.spans:
-        words.say(" " if cause.spans[0].text.startswith(("at ", "after ")) else ": ").add(cause)
+        there = cause.spans[0].text.startswith(("at ", "after "))
+        words.say((", lost " if verdict.verdict is Cache.PARTIAL else " ") if there else ": ").add(cause)
+        if verdict.cause is not None and verdict.cause.evidence != "confirmed":
+            words.say(" (cause estimated)")
     return words
 
 
@@ -95,3 +102,10 @@ def counter_words(report: Report) -> Shown:
         return words
     side = own("above") if error.value > 0 else own("below")
     return joined(words, ", ", numeral(abs(100 * error.value), ".1f"), " % ", side, " the provider's ", whole(provider))
+
+
+def not_recorded_words(report: Report) -> list[Shown]:
+    """Return what the report cannot know, in two short paragraphs; the reason of each is in the JSON and with ``show``."""
+    out = [REBUILT] if report.after.point == "store" else []
+    whats = [said(what) for what, _ in report.not_recorded if what != REQUEST]
+    return [*out, joined("Not recorded: ", safe_join(", ", whats))] if whats else out

@@ -22,7 +22,7 @@ from ctx_inspect.core.saying import Words, cause_words, compaction_delta, gone_w
 from ctx_inspect.core.sentences import UNAVAILABLE, Sentence, sentences
 from ctx_inspect.core.text.show import capital, joined, markdown_words, own, said
 from ctx_inspect.core.text.show import markdown as code
-from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, points, sides, window_words
+from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, not_recorded_words, points, sides, window_words
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.report import MOVED_NAMED, STATE_WORDS, project_name
@@ -51,7 +51,7 @@ def markdown(report: Report, name: Name = named) -> str:
         f"- Cache: {_spans(state)} · {markdown_words(cache_figures(report))}",
         f"- Counted: {markdown_words(counter_words(report))}",
     ]
-    out += [f"- Not recorded: {markdown_words(said(f'{what}: {why}'))}" for what, why in report.not_recorded]
+    out += [f"- {markdown_words(words)}" for words in not_recorded_words(report)]
     ids = [code(Raw(s.id)) for s in (report.before, report.after) if s is not None and s.id]
     out.append(f"- Session {code(Raw(name(Raw(report.session))))}" + (f", {' → '.join(ids)}" if ids else ""))
     return "\n".join(out) + "\n"

@@ -27,11 +27,11 @@ from ctx_inspect.core.saying import cause_words, compaction_delta, gone_words, i
 from ctx_inspect.core.sentences import UNAVAILABLE, Sentence, sentences
 from ctx_inspect.core.text.clock import local
 from ctx_inspect.core.text.show import Safe, capital, joined, numeral, own, padded, safe_join, said
-from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, points, sides, window_words
+from ctx_inspect.core.views.facts import cache_figures, cache_state, counter_words, not_recorded_words, points, sides, window_words
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import NONE
-from ctx_inspect.core.views.layout import Line, lay, line_width
+from ctx_inspect.core.views.layout import Line, choose, columns_line, line_width, wrapped
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 
@@ -92,7 +92,18 @@ def report_lines(report: Report, wide: int | None = None, name: Name = named) ->
     if wide is None:
         names = max((line_width(r.cells[0].spans) for r in sheet.rows if r.kind is RowKind.ROW), default=0)
         wide = max(LEAST, names + WHAT + TOKENS + EVIDENCE + 3 * GAP)
-    return list(lay(sheet, wide, GAP).lines)
+    wide = max(1, wide)
+    chosen = choose(sheet.columns, wide, GAP)
+    out: list[Line] = []
+    for row in sheet.rows:
+        if row.kind is RowKind.NOTE:
+            spans = row.cells[0].spans
+            # what is behind a sign or a label hangs behind it
+            first = len(spans[0].text) if len(spans) > 1 and len(spans[0].text) <= LABEL else None
+            out += wrapped(spans, wide, first)
+        else:
+            out.append(columns_line(row.cells, sheet.columns, chosen, wide, GAP) if row.kind is RowKind.ROW else ())
+    return out
 
 
 def _spoken(sentence: Sentence) -> tuple[Span, ...]:
@@ -250,7 +261,7 @@ def _fact(label: Safe, *words: Span) -> Row:
 def _facts(report: Report, name: Name) -> list[Row]:
     cache = (*cache_state(report, name).spans, Span(joined(" · ", cache_figures(report))))
     rows = [_fact("Window", Span(window_words(report))), _fact("Cache", *cache), _fact("Counted", Span(counter_words(report)))]
-    rows += [_dim("Not recorded: ", said(what), ": ", said(why)) for what, why in report.not_recorded]
+    rows += [_dim(words) for words in not_recorded_words(report)]
     times = [local(s.at) for s in (report.before, report.after) if s is not None]
     rows.append(_dim(name(Raw(report.session)), " · ", safe_join(" → ", times)))
     return rows

@@ -314,7 +314,11 @@ def test_the_witness_of_a_cache_verdict() -> None:
     assert (one.witness, one.source, one.evidence) == ("estimated", "estimated: from usage alone", "estimated")
     assert one.number == Estimated(41_300, "from usage alone")
     alone = replace(LOST, cause=CacheCause(CacheCode.IDLE, "estimated"))
-    assert witnesses(report(cache=alone))[0] == ("provider", "provider usage")
+    assert witnesses(report(cache=alone))[0] == ("estimated", "provider usage, cause estimated")
+    first = sentences(report(cache=alone))[0]
+    assert (first.evidence, first.number) == ("estimated", Confirmed(41_300))
+    assert [s.text for s in first.spans if s.italic] == ["idle"]
+    assert witnesses(report(cache=replace(LOST, cause=None)))[0] == ("provider", "provider usage")
     assert witnesses(opencode(cache=replace(LOST, cause=CacheCause(CacheCode.MODEL, "confirmed"))))[0][0] == "store + provider"
 
 

@@ -82,7 +82,7 @@ def test_a_change_of_sources(cli: Call, pi: Path) -> None:
     assert any(line.startswith("~ search schema") for line in lines)
     assert any(line.startswith("- old removed") for line in lines)
     assert any(line.startswith("~ model large → small") for line in lines)
-    assert "Not recorded: request: rebuilt from the store, not the recorded request" in lines
+    assert "Rebuilt from the store, not the recorded request." in lines
     assert "Fix the build" not in done.out
     assert "third" not in done.out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from ctx_inspect.core.cache.model import CacheCause, CacheCode, Prefix
+from ctx_inspect.core.cache.model import Cache, CacheCause, CacheCode, Prefix
 from ctx_inspect.core.diff.report import CauseKind, ChangeKind, Flag, NoBaseline, Report, State, Tokens
 from ctx_inspect.core.masking import masked
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Item, MarkKind, Origin, Raw, Shown, Unavailable, Why, replace
@@ -89,9 +89,9 @@ def test_the_report_of_the_specification(monkeypatch: pytest.MonkeyPatch) -> Non
         "",
         "Window        39,400 → 41,300 / 200,000 (20.6 %) confirmed",
         "Cache         lost at filesystem_search · read 0 of 41,200 · written 1,300 · against turn 11 step 1",
-        "· confirmed",
+        "              · confirmed",
         "Counted       ≈40,400 by o200k_base, 2.2 % below the provider's 41,300",
-        "Not recorded: headers: they are not part of a request body",
+        "Not recorded: headers",
     ]
     assert text(FULL)[-1].startswith("opencode:ses_1 · 2026-09-2")
 
@@ -120,6 +120,12 @@ def test_what_the_store_does_not_tell() -> None:
     lines = text(opencode())
     assert "Tools         unavailable: OpenCode 1.x does not store it" in lines
     assert any(line.endswith("growth           +1,900 est  estimated") for line in lines)
+    both = (("system prompt", "x"), ("request", "rebuilt from the store, not the recorded request"), ("tools", "y"))
+    assert text(opencode(not_recorded=both))[-3:-1] == [
+        "Rebuilt from the store, not the recorded request.",
+        "Not recorded: system prompt, tools",
+    ]
+    assert text(report(not_recorded=()))[-2].startswith("Counted")
 
 
 def test_settings_show_their_values() -> None:
@@ -256,7 +262,7 @@ def test_markdown() -> None:
         "- Window: 39,400 → 41,300 / 200,000 (20.6 %) confirmed",
         "- Cache: lost at `filesystem_search` · read 0 of 41,200 · written 1,300 · against turn 11 step 1 · confirmed",
         "- Counted: ≈40,400 by o200k\\_base, 2.2 % below the provider's 41,300",
-        "- Not recorded: headers: they are not part of a request body",
+        "- Not recorded: headers",
         "- Session `opencode:ses_1`, `msg_11` → `msg_12`",
     ]
 
@@ -349,3 +355,19 @@ def test_blocks_and_figures_stay() -> None:
     of = masked(report(part(SYSTEM, modified(SYSTEM, "block:2", 40, 41)), cache=replace(LOST, cause=None)))
     assert of.category(SYSTEM).changes[0].k == "block:2"
     assert of.window_after == Confirmed(41_300, report().window_after.by)  # type: ignore[union-attr]
+
+
+def test_what_wraps_hangs_behind_its_sign_or_label() -> None:
+    lines = text(FULL, 50)
+    at = next(i for i, line in enumerate(lines) if line.startswith("Cache "))
+    assert lines[at + 1].startswith(" " * 14) or lines[at + 1].startswith("Counted")
+    assert [line[:2] for line in lines[2:6]] == ["! ", "  ", "○ ", "  "]
+
+
+def test_a_cause_that_is_concluded_is_no_fact() -> None:
+    partial = replace(
+        LOST, verdict=Cache.PARTIAL, r=0.61, cause=CacheCause(CacheCode.INSTRUCTIONS, "estimated", Raw("AGENTS.md"), explained=True)
+    )
+    line = next(line for line in text(report(cache=partial)) if line.startswith("Cache"))
+    assert line.startswith("Cache         kept in part, 61 %, lost at AGENTS.md (cause estimated) · read 0 of 41,200")
+    assert "lost at `AGENTS.md` (cause estimated)" in markdown(report(cache=partial))
