@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ctx_inspect.app.commands.show import measure
-from ctx_inspect.core.budget import limit_of, steps_of
+from ctx_inspect.core.budget import limit_of
 from ctx_inspect.core.diff.tokens import StoreCounts
-from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Model, Turn, Unavailable, Window
+from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Model, Request, Unavailable, Window
 from ctx_inspect.core.sources.base import Source
 
 
@@ -16,10 +16,8 @@ def counts_for(ledger: Ledger, source: Source) -> StoreCounts:
     return StoreCounts(measure(ledger, source))
 
 
-def limit_for(ledger: Ledger, window_for: Callable[[Model], Window], turn: Turn, step: int | None) -> Known[int]:
-    """Return the limit of the model that a turn's request went to, tokens."""
-    steps = steps_of(turn)
-    request = next((r for r in steps if step is not None and r.step == step), steps[0] if steps else None)
+def limit_for(ledger: Ledger, window_for: Callable[[Model], Window], request: Request | None) -> Known[int]:
+    """Return the limit of the model that a request went to, tokens; without a request that of the session's newest model."""
     limit = limit_of(window_for(ledger.info.model if request is None else request.model).claims)
     match limit:
         case Confirmed(value=value, by=by):

@@ -78,16 +78,10 @@ def diff(
     other = None if against is None else turn_named(ledger, against).n
     settings.doing = f"diff {one.info.id} {chosen.id}"
     try:
-        report = compared(
-            ledger,
-            chosen.n,
-            against=other,
-            step=step,
-            counts=counts_for(ledger, one.source),
-            limit=limit_for(ledger, found.window_for(one), chosen, step),
-        )
+        report = compared(ledger, chosen.n, against=other, step=step, counts=counts_for(ledger, one.source))
     except LookupError as error:
         raise NotFound(str(error.args[0]) if error.args else f"nothing to compare turn {chosen.n} with") from None
+    report = replace(report, limit=limit_for(ledger, found.window_for(one), report.after.request))
     problems: Sequence[Problem] = [*found.problems, *ledger.problems]
     if redact_names:
         report, problems = masked(report), [replace(p, source=Raw("store")) for p in problems]

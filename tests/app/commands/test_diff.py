@@ -118,6 +118,14 @@ def test_against_another_turn_and_by_message_id(cli: Call, pi: Path) -> None:
     assert by(answer)["instructions"]["state"] == "changed"
 
 
+def test_a_comparison_goes_forward_in_time(cli: Call, pi: Path) -> None:
+    forward, back = (call(cli, pi, a, "--against", b, "--json").json for a, b in (("3", "2"), ("2", "3")))
+    assert (back["before"]["turn"], back["after"]["turn"]) == (2, 3)
+    assert back["categories"] == forward["categories"]
+    assert back["window"] == forward["window"]
+    assert back["window"]["limit"] == 100_000
+
+
 def test_steps_of_a_turn(cli: Call, opencode: Path) -> None:
     answer = call(cli, opencode, "1", "--step", "2", "--json").json
     assert [answer[s]["step"] for s in ("before", "after")] == [1, 2]
