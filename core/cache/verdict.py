@@ -11,6 +11,7 @@ from ctx_inspect.core.cache.figures import Figures, badness, has_figures
 from ctx_inspect.core.cache.judge import Setting, figures_of, idle_between, verdict
 from ctx_inspect.core.cache.model import Cache, CacheVerdict
 from ctx_inspect.core.diff.baseline import Order, Placed
+from ctx_inspect.core.diff.history import History
 from ctx_inspect.core.measure import calibrated_on
 from ctx_inspect.core.model import Ledger, Mark, Raw, Request, Unavailable, replace
 from ctx_inspect.core.text.tokens import BytesCounter
@@ -76,7 +77,7 @@ class Verdicts:
         Args:
             ledger: The session.
             order: Its requests in time.
-            flags: What changes of a turn turn out to be over several turns.
+            flags: What changes of a turn turn out to be over several turns; without it the history is looked through when that is needed.
             counter: Counts tokens of prefixes by size; without it one is calibrated on the session when a prefix is asked for.
             before: Those of the session a moment ago: what still follows from the same is taken over.
         """
@@ -166,12 +167,17 @@ class Verdicts:
             raise LookupError("the session has no such primary request")
         return placed
 
+    def _flags_of(self, turn: int) -> Flags:
+        if self._flags is None:
+            self._flags = History(self._ledger, self._order).flags
+        return self._flags(turn)
+
     def _pair(self, placed: Placed, *, flagged: bool) -> _Pair:
         this, place = placed.request, placed.place
         newest = self._newest[place]
         before = self._order.requests[newest] if newest >= 0 else None
         last = self._order.requests[place - 1].request if place else None
-        flags = self._flags(placed.turn) if flagged and self._flags is not None and placed.turn is not None else NO_FLAGS
+        flags = self._flags_of(placed.turn) if flagged and placed.turn is not None else NO_FLAGS
         mine = this.model.provider
         provider = mine if before is None else before.request.model.provider
         known = Setting(
@@ -209,7 +215,7 @@ def verdicts(
         ledger: The session.
         before: How it was a moment ago and what was said of it: verdicts that still follow from the same are taken over.
         order: Its requests in time, where they were put in order before.
-        flags: What changes of a turn turn out to be (:meth:`History.flags`).
+        flags: What changes of a turn turn out to be (:meth:`History.flags`), where a history was made before.
         counter: Counts tokens of prefixes by size; without it one is calibrated on the session.
     """
     return Verdicts(ledger, order, flags, counter, None if before is None else before[1])

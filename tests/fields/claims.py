@@ -66,3 +66,10 @@ def texts(answer: Any) -> list[str | None]:
 def codes(answer: Any) -> list[str]:
     """Return the codes of the problems."""
     return [problem["code"] for problem in answer["problems"]]
+
+
+def diff(cli: Call, path: Path, turn: str = "last", *more: str, session: str = "last") -> Any:
+    """Return the answer of ``diff`` on a named store."""
+    done = cli("diff", session, turn, "--json", "--source", str(path), *more)
+    assert done.code == 0, done.err
+    return done.json
