@@ -251,10 +251,23 @@ def _row(row: Row, columns: Sequence[Column], chosen: Sequence[tuple[int, int]],
             return [event_line(spans, width, spans[0].tone if spans else Tone.DIM)]
         case RowKind.NOTE:
             return wrapped(row.cells[0].spans if row.cells else (), width)
+        case RowKind.ENTRY:
+            return [_entry(row, columns, chosen, width, gap)]
         case RowKind.SPOKEN:
             return spoken(row.cells[0].spans, row.cells[1].spans if len(row.cells) > 1 else (), width)
         case RowKind.HEAD | RowKind.ROW:
             return [columns_line(row.cells, columns, chosen, width, gap)]
+
+
+def _entry(row: Row, columns: Sequence[Column], chosen: Sequence[tuple[int, int]], width: int, gap: int) -> Line:
+    """Return words over all columns but the last, which keeps its place where it is seen and there is something for it."""
+    words = row.cells[0].spans
+    last = row.cells[1].spans if len(row.cells) > 1 else ()
+    if not chosen or chosen[-1][0] != len(columns) - 1 or not line_width(last):
+        return fit(words, width)
+    used = sum(wide for _, wide in chosen) + gap * (len(chosen) - 1)
+    room = used - chosen[-1][1] - gap
+    return (*fit(words, room), pad(gap), *fit(last, width - room - gap))
 
 
 SPOKEN_HANG = 3

@@ -63,6 +63,8 @@ class RowKind(StrEnum):
     """A full-width line of words; wraps."""
     SPOKEN = "spoken"
     """A full-width line of words in the first cell, which wraps, and in the second what stands at the right end of its first line."""
+    ENTRY = "entry"
+    """A full-width line of words in the first cell, cut where it is too long, and in the second what stands in the last column."""
     BLANK = "blank"
 
 
