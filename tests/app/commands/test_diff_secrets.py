@@ -108,6 +108,15 @@ def every_report(cli: Call, path: Path, *more: str) -> Iterator[tuple[tuple[str,
         yield (*call, *form), done.out + done.err
 
 
+def checked(cli: Call, path: Path) -> Iterator[str]:
+    """Yield all that ``check`` writes, with rules that are broken and rules of which that cannot be told."""
+    rules = ["--budget", "instructions=1", "--budget", "tools=1", "--no-reorder", "--no-rewrite", "--max-rewrite", "1"]
+    for form in ((), ("--json",)):
+        done = cli("check", "last", *rules, *form, "--source", str(path))
+        assert done.code in (1, 5), done.err
+        yield done.out + done.err
+
+
 @pytest.mark.field(41)
 @pytest.mark.parametrize("write", [pi, opencode])
 @pytest.mark.parametrize("more", [(), ("--redact-names",)], ids=["names", "no names"])
@@ -125,6 +134,15 @@ def test_no_report_holds_a_secret_a_title_or_a_text(
     assert "Conversation" in whole
     if not more:
         assert "[redacted:" in whole
+    for out in checked(cli, path):
+        assert [k for k in plant.keys if k[:13] in out] == []
+        assert [w for w in plant.words if w in out] == []
+        assert "\x1b" not in out
+    # uncovered, names are there, and still no text and no title
+    uncovered = "".join(out for _, out in every_report(cli, path, "--uncover"))
+    assert any(k in uncovered for k in plant.keys)
+    assert [w for w in plant.words if w in uncovered] == []
+    assert "\x1b" not in uncovered
     # the same words are found where they are asked for
     shown = cli("turns", "last", "--text", "--uncover", "--source", str(path)).out
     assert any(w in shown for w in plant.words)
@@ -171,9 +189,26 @@ def test_hostile_names_are_visible_and_inert(cli: Call, tmp_path: Path, text: st
         removed=["b" + text],
     )
     s.turn(text)
+    _inert_in_every_format(cli, s.path)
+
+
+@pytest.mark.field(40)
+@pytest.mark.parametrize("text", STORED.values(), ids=STORED)
+def test_hostile_names_of_opencode_are_visible_and_inert(cli: Call, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "opencode.db"
+    with OpenCodeDB(path) as db:
+        s = db.session(text, directory="/home/ann/" + text.replace("\0", ""), agent=text, model=(text, text))
+        s.user(text or "x", system=text)
+        s.step(text, oc_tool(text or "t", {"command": text}, text))
+        s.user(text or "x", agent="b" + text, model=("b" + text, text + "b"))
+        s.step(text)
+    _inert_in_every_format(cli, path)
+
+
+def _inert_in_every_format(cli: Call, path: Path) -> None:
     for form in FORMATS:
-        for more in ((), ("--redact-names",)):
-            done = cli("diff", "last", "2", *form, *more, "--source", str(s.path))
+        for more in ((), ("--redact-names",), ("--uncover",)):
+            done = cli("diff", "last", "2", *form, *more, "--source", str(path))
             assert done.code == 0, done.err
             out = done.out.removesuffix("\n") if form == ("--json",) else done.out.replace("\n", "")
             assert inert(out), form
@@ -259,4 +294,7 @@ def test_a_file_is_written_where_that_is_asked_for_and_never_over_another(cli: C
         on_screen = cli("diff", "last", "2", form, "--source", str(path)).out
         done = cli("diff", "last", "2", form, "-o", str(out), "--source", str(path))
         assert done.code == 0, done.err
+        assert out.read_text("utf-8") == on_screen
+        again = cli("diff", "last", "1", form, "-o", str(out), "--source", str(path))
+        assert again.code != 0
         assert out.read_text("utf-8") == on_screen
