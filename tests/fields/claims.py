@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ctx_inspect.core.cache.verdict import verdicts
+from ctx_inspect.core.diff.drift import drift
 from ctx_inspect.core.model import Ledger, Raw, Ref
 from ctx_inspect.core.schema import document, turns_of
 from ctx_inspect.core.schema.common import cleaner
@@ -55,7 +57,8 @@ def watched(source: Source, ledger: Ledger) -> str:
 
         return beginning(source, refs)
 
-    return document(turns_of(ledger, timeline(ledger, lambda m: source.window(m, ledger.info.id)), begin, cleaner(False)))
+    rows = timeline(ledger, lambda m: source.window(m, ledger.info.id))
+    return document(turns_of(ledger, rows, begin, cleaner(False), drift(ledger).turns, verdicts(ledger)))
 
 
 def texts(answer: Any) -> list[str | None]:
