@@ -167,10 +167,21 @@ def test_a_recorded_event_where_the_lists_differ() -> None:
         assert cause(7_000, carried(ALL, TALK, known=known), carried(ALL, MORE, known=known), mark).code is CacheCode.UNATTRIBUTED
 
 
+def test_a_rewrite_that_no_event_tells_of_is_named_only_where_the_read_ends_there() -> None:
+    edited = talk("m35=other", *(f"m{n}" for n in range(36, 41)), base=TALK, keep=35)  # 5,000 tokens of the older list stand behind it
+    both = carried(ALL, TALK, known=False), carried(ALL, edited, known=False)
+    found = cause(42_000, *both)
+    assert (found.code, found.evidence, found.explained) == (CacheCode.HISTORY_REWRITTEN, "estimated", False)
+    assert "message 36" in (found.how or "")
+    assert cause(30_000, *both).code is CacheCode.UNATTRIBUTED
+    assert cause(0, *both).code is CacheCode.UNATTRIBUTED
+
+
 def test_an_event_without_messages_to_look_at() -> None:
     bare = replace(carried(ALL, TALK), coverage={})
     assert cause(7_000, bare, bare, compaction(1, 20_000)).code is CacheCode.COMPACTION
     assert cause(7_000, bare, bare, Mark(MarkKind.LABEL, 0)).code is CacheCode.UNATTRIBUTED
+    assert cause(7_000, bare, bare, replace(compaction(1, 20_000), status="failed")).code is CacheCode.UNATTRIBUTED
     older = asked("a1", FULL, None)
     found = verdict(older, asked("a2", spent(3, 7_000), None), [compaction(1, 0)], known=Setting(writes=True)).cause
     assert found is not None
@@ -212,7 +223,8 @@ def test_idleness_is_an_assumption_unless_the_request_says_how_long() -> None:
 
 def test_a_change_behind_the_last_breakpoint_is_no_break() -> None:
     both = carried(ALL, TALK), carried(EDITED, MORE)
-    assert cause(3_000, *both, last_breakpoint=3_000, old=spent(3, 0, 30_000)).item is None
+    assert cause(3_900, *both, last_breakpoint=3_900).code is CacheCode.UNATTRIBUTED
+    assert cause(3_900, *both).item == AGENTS
     assert cause(4_000, *both, last_breakpoint=40_000).item == AGENTS
     assert cause(4_000, carried(ALL, TALK), carried(ALL, MORE), breakpoints_moved=True).code is CacheCode.BREAKPOINTS
 

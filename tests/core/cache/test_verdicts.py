@@ -9,7 +9,7 @@ import pytest
 from ctx_inspect.core.cache.model import NOT_REPORTED, Cache, CacheCode
 from ctx_inspect.core.cache.verdict import Verdicts, verdicts
 from ctx_inspect.core.diff.report import Flag
-from ctx_inspect.core.model import Category, HiddenTurn, Ledger, Model, Purpose, Raw, Request, Turn, Unavailable, replace
+from ctx_inspect.core.model import Category, HiddenTurn, Ledger, Mark, MarkKind, Model, Purpose, Raw, Request, Turn, Unavailable, replace
 from ctx_inspect.core.model.ledger import NO_USAGE
 
 from tests.core.cache.made import ONE, PROMPT, TOOLS, asked, block, carried, spent, talk
@@ -59,6 +59,25 @@ def test_requests_of_turns_that_were_taken_back_count_in_time() -> None:
     assert (late.turn, late.request, late.reusable, late.verdict) == (None, "a2", 49_000, Cache.PARTIAL)
     assert said(turn(1, sent(1, 0, 40_000)), turn(2, sent(3, 40_000, 500))).of("a3").verdict is Cache.KEPT
     assert found.of("a2").verdict is Cache.KEPT
+
+
+def test_what_was_taken_back_is_why_the_next_request_goes_on_from_less() -> None:
+    front = talk(*(f"m{n}" for n in range(20)))
+    left, on = talk("left", size=9_000, base=front), talk("on", base=front)
+    hidden = HiddenTurn("left", ("left",), 2 * MINUTE, "reverted", requests=(sent(2, 20_000, 9_000, context=carried((), left)),))
+    mark = Mark(MarkKind.REVERT, round(2.5 * MINUTE), 1, "a1")
+    first, last = sent(1, 0, 20_000, context=carried((), front)), sent(3, 20_000, 1_000, context=carried((), on))
+    found = verdicts(replace(ledger(turn(1, first), turn(2, last)), hidden=(hidden,), marks=(mark,)), counter=ONE).of("a3")
+    assert (found.verdict, found.request) == (Cache.PARTIAL, "a2")
+    assert found.cause is not None
+    assert (found.cause.code, found.cause.explained) == (CacheCode.REVERT, True)
+
+
+def test_a_request_for_another_purpose_tells_that_a_cache_is_reported() -> None:
+    turns = turn(1, sent(1, 0, 0, new=40_000)), turn(2, sent(2, 0, 0, new=41_000))
+    assert said(*turns).of("a2").verdict is Cache.NOT_REPORTED
+    title = asked("t", spent(90, 2_000, 0), at=MINUTE + 1, purpose=Purpose.TITLE)
+    assert said(*turns, other={1: (title,)}).of("a2").verdict is Cache.LOST
 
 
 def test_a_request_without_usage_is_stepped_over_and_that_is_said() -> None:
