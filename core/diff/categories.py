@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ctx_inspect.core.diff.conversation import weaker
 from ctx_inspect.core.diff.items import item_changes
 from ctx_inspect.core.diff.report import CategoryReport, Change, ChangeKind, NoBaseline, State, Tokens
 from ctx_inspect.core.diff.tokens import Counts, difference
-from ctx_inspect.core.model import Category, Context, Item, Known, Unavailable, Why, replace
+from ctx_inspect.core.model import Category, Context, Item, Known, Raw, Unavailable, Why, replace
+
+Key = tuple[Category, Raw]
+
+NO_KNOCK_ONS: Mapping[Key, str] = {}
 
 NOT_THERE = Unavailable(Why.UNKNOWN, "it was not there")
 
@@ -17,8 +21,11 @@ OTHER_SPACE = Unavailable(Why.UNKNOWN, "both sides were not taken at the same po
 MCP_HELPERS = frozenset({"list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"})
 """Tools that OpenCode adds by itself while an MCP server that offers resources is connected (OpenCode 1.18)."""
 
-LISTS_TOOLS = "tools"
-"""Pi's section of the system prompt that lists the tools (Pi 0.86 and later)."""
+OF_TOOLS = frozenset({"tools", "rules"})
+"""Pi's sections of the system prompt that are written from the active tools: their list, and the rules of their use (Pi 0.86 and
+later). Both change whenever a tool comes or goes."""
+
+CAME_OR_WENT = frozenset({ChangeKind.ADDED, ChangeKind.REMOVED, ChangeKind.RENAMED})
 
 
 def category_report(category: Category, before: Context, after: Context, counts: Counts | None = None) -> CategoryReport:
@@ -61,22 +68,29 @@ def _tokens(change: Change, counts: Counts) -> Tokens:
     return difference(before, after)
 
 
-def with_knock_ons(reports: Sequence[CategoryReport]) -> tuple[CategoryReport, ...]:
+def with_knock_ons(reports: Sequence[CategoryReport], known: Mapping[Key, str] = NO_KNOCK_ONS) -> tuple[CategoryReport, ...]:
     """Mark the changes that only follow from another one of the same comparison.
 
-    Known ones: the helper tools that come and go with an MCP server, and the section of Pi's prompt that lists the tools.
+    One pair of requests tells of the helper tools that come and go with an MCP server, and of the sections of Pi's prompt that are
+    written from the list of tools.
+
+    Args:
+        reports: The categories that have items.
+        known: What the session's history knows besides (:meth:`History.follows`).
     """
-    tools = next((r for r in reports if r.category is Category.TOOLS), None)
-    if tools is None or not tools.changes:
-        return tuple(reports)
-    servers = {kind: _servers(c for c in tools.changes if c.kind is kind) for kind in (ChangeKind.ADDED, ChangeKind.REMOVED)}
+    tools = next((r.changes for r in reports if r.category is Category.TOOLS), ())
+    servers = {kind: _servers(c for c in tools if c.kind is kind) for kind in (ChangeKind.ADDED, ChangeKind.REMOVED)}
+    others = any(c.kind in CAME_OR_WENT for c in tools)
     made: list[CategoryReport] = []
     for report in reports:
+        changes = report.changes
         if report.category is Category.TOOLS:
-            report = replace(report, changes=tuple([_helper(c, servers.get(c.kind, ())) for c in report.changes]))
-        elif report.category is Category.SYSTEM:
-            report = replace(report, changes=tuple([_listing(c) for c in report.changes]))
-        made.append(report)
+            changes = tuple([_helper(c, servers.get(c.kind, ())) for c in changes])
+        elif report.category is Category.SYSTEM and others:
+            changes = tuple([_section(c) for c in changes])
+        if known:
+            changes = tuple([_known(c, known.get((report.category, c.k))) for c in changes])
+        made.append(report if changes == report.changes else replace(report, changes=changes))
     return tuple(made)
 
 
@@ -91,7 +105,12 @@ def _helper(change: Change, servers: tuple[str, ...]) -> Change:
     return replace(change, follows=f"mcp:{servers[0]}") if change.k in MCP_HELPERS and len(servers) == 1 else change
 
 
-def _listing(change: Change) -> Change:
+def _section(change: Change) -> Change:
     item = change.after or change.before
     ours = item is not None and item.origin is not None and item.origin.kind == "harness"
-    return replace(change, follows="tools") if ours and change.k == LISTS_TOOLS else change
+    return replace(change, follows="tools") if ours and change.k in OF_TOOLS else change
+
+
+def _known(change: Change, follows: str | None) -> Change:
+    # an item's history is that of a content: where it stands is another matter
+    return change if follows is None or change.kind is ChangeKind.MOVED else replace(change, follows=follows)

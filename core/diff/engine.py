@@ -7,7 +7,7 @@ from ctx_inspect.core.cache.model import NOT_REPORTED, CacheVerdict
 from ctx_inspect.core.cache.verdict import NO_FLAGS, Flags, Verdicts
 from ctx_inspect.core.cache.verdict import verdicts as verdicts_of
 from ctx_inspect.core.diff.baseline import Order, baseline_of, side_of
-from ctx_inspect.core.diff.categories import category_report, with_knock_ons
+from ctx_inspect.core.diff.categories import NO_KNOCK_ONS, category_report, with_knock_ons
 from ctx_inspect.core.diff.compactions import Compactions, newest
 from ctx_inspect.core.diff.conversation import NO_COVERAGE, conversation_report
 from ctx_inspect.core.diff.history import History
@@ -84,9 +84,11 @@ def report(
     else:
         talk = _talk(ledger, before, after, old, new, between, steps)
         spoken = CategoryReport(Category.CONVERSATION, talk.kind, talk.coverage, tokens=_tokens(old, new, Category.CONVERSATION, counts))
-        flags: Flags = history.flags(turn) if against is None and step is None else NO_FLAGS
-        items = list(with_knock_ons([category_report(c, old, new, counts) for c in Category if c is not Category.CONVERSATION]))
-        categories = (*[_flagged(c, flags) for c in with_knock_ons(items)], spoken)
+        usual = against is None and step is None
+        flags: Flags = history.flags(turn) if usual else NO_FLAGS
+        items = [category_report(c, old, new, counts) for c in Category if c is not Category.CONVERSATION]
+        follows = with_knock_ons(items, history.follows(turn) if usual else NO_KNOCK_ONS)
+        categories = (*[_flagged(c, flags) for c in follows], spoken)
     window = NO_REQUEST if after.request is None else request_window(after.request)
     return Report(
         ledger.key,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ctx_inspect.core.diff.baseline import Order
 from ctx_inspect.core.diff.items import item_changes
 from ctx_inspect.core.diff.report import Change, ChangeKind, Flag
-from ctx_inspect.core.model import Category, Coverage, Item, Ledger, Raw, Request
+from ctx_inspect.core.model import Category, Coverage, Item, Ledger, Model, Raw, Request
 from msgspec import Struct
 
 Key = tuple[Category, Raw]
@@ -116,19 +116,22 @@ class History:
         self._changes: dict[int, tuple[Found, ...]] = {}
         self._compared: list[bool] = []
         self._flags: dict[int, dict[Key, tuple[Flag, ...]]] = {}
+        self._follows: dict[int, dict[Key, str]] = {}
         self._periods: dict[Key, int] = {}
         self._uses: dict[int, tuple[tuple[Item, ...], int]] | None = None
         known: dict[tuple[int, int, int, int], tuple[Found, ...]] = {}
         runs: dict[Key, tuple[int, int]] = {}  # the comparison of its last modification at equal size, and how many in a row
         seen: dict[Key, dict[str, int]] = {}  # the comparison at which each content was last there
+        under: dict[Key, dict[Model, str] | None] = {}  # the content that each model had; None: it changed without the model
         at = 0
         for turn in ledger.turns:
             placed = self._order.of_turn(turn.n)
             base = self._order.baseline(placed) if placed is not None else None
             before = base.request.context if base is not None else None
             after = placed.request.context if placed is not None else None
-            self._compared.append(before is not None and after is not None)
-            if before is None or after is None:
+            comparable = before is not None and after is not None and before.point == after.point
+            self._compared.append(comparable)
+            if base is None or placed is None or before is None or after is None or not comparable:
                 continue
             at += 1
             if before.items is after.items and before.coverage is after.coverage:
@@ -143,6 +146,10 @@ class History:
             flags = {key: f for category, change in changes if (f := self._flag(key := _key(category, change), change, at, runs, seen))}
             if flags:
                 self._flags[turn.n] = flags
+            models = (base.request.model, placed.request.model)
+            follows = [_key(category, change) for category, change in changes if _with_model(category, change, models, under)]
+            if follows:
+                self._follows[turn.n] = dict.fromkeys(follows, "model")
 
     def _flag(
         self, key: Key, change: Change, at: int, runs: dict[Key, tuple[int, int]], seen: dict[Key, dict[str, int]]
@@ -169,6 +176,14 @@ class History:
     def flags(self, turn: int) -> Mapping[Key, tuple[Flag, ...]]:
         """Return what the changes of a turn are over several comparisons; items without anything to say are absent."""
         return self._flags.get(turn, {})
+
+    def follows(self, turn: int) -> Mapping[Key, str]:
+        """Return which changes of a turn are known to be knock-ons, and of what.
+
+        ``model``: a block of the system prompt that is again what it was under the model that was changed to, and that never
+        changed while the model stayed.
+        """
+        return self._follows.get(turn, {})
 
     def item(self, category: Category, k: Raw) -> ItemHistory:
         """Return an item's story."""
@@ -233,6 +248,20 @@ class History:
 
 def _key(category: Category, change: Change) -> Key:
     return category, Raw("") if change.kind is ChangeKind.MOVED else change.k
+
+
+def _with_model(category: Category, change: Change, models: tuple[Model, Model], under: dict[Key, dict[Model, str] | None]) -> bool:
+    """Tell whether a content came back with its model; notes what each model had."""
+    if category is not Category.SYSTEM or change.kind is not ChangeKind.MODIFIED or change.before is None or change.after is None:
+        return False
+    key, (was, now) = _key(category, change), models
+    if was == now:
+        under[key] = None
+    held = under.setdefault(key, {})
+    if held is None:
+        return False
+    held[was] = change.before.fp
+    return held.get(now) == change.after.fp
 
 
 def _names(category: Category, change: Change, key: Key) -> bool:

@@ -36,7 +36,7 @@ def item_changes(before: Sequence[Item], after: Sequence[Item], *, complete: boo
     """
     if before is after or _same(before, after):
         return (), ()
-    pairs = _matched(before, after)
+    pairs, ordered = _matched(before, after)
     renamed = _renamed(before, after, pairs)
     places: list[tuple[int, int, int, Change]] = []
     for i, j in pairs:
@@ -59,7 +59,7 @@ def item_changes(before: Sequence[Item], after: Sequence[Item], *, complete: boo
                 places.append((behind, 1, i, Change(ChangeKind.REMOVED, item.k, item)))
     places.sort(key=lambda p: p[:3])
     changes = [p[3] for p in places]
-    moved = _moved(before, after, pairs)
+    moved = _moved(before, after, [p for p in pairs if p not in ordered])
     if moved:
         changes.append(Change(ChangeKind.MOVED, after[moved[0]].k, moved=tuple([after[j].k for j in moved])))
     lost = () if complete else (*(before[i] for i in gone), *(after[j] for j in come))
@@ -70,8 +70,12 @@ def _same(before: Sequence[Item], after: Sequence[Item]) -> bool:
     return len(before) == len(after) and all(a is b or (a.k == b.k and a.fp == b.fp) for a, b in zip(before, after, strict=True))
 
 
-def _matched(before: Sequence[Item], after: Sequence[Item]) -> list[Pair]:
-    """Match items by key (of equal keys the first with the first), and blocks by content and place."""
+def _matched(before: Sequence[Item], after: Sequence[Item]) -> tuple[list[Pair], set[Pair]]:
+    """Match items by key (of equal keys the first with the first), and blocks by content and place.
+
+    Returns:
+        All pairs, ascending on the older side; and those of them that nothing but their order joins.
+    """
     pairs: list[Pair] = []
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for i, item in enumerate(before):
@@ -82,25 +86,33 @@ def _matched(before: Sequence[Item], after: Sequence[Item]) -> list[Pair]:
             pairs.append((waiting[item.k].popleft(), j))
     old = [i for i, item in enumerate(before) if item.k.startswith(BLOCK)]
     new = [j for j, item in enumerate(after) if item.k.startswith(BLOCK)]
-    if old and new:
-        pairs += _blocks(before, after, old, new)
-    return sorted(pairs)
+    equal, ordered = _blocks(before, after, old, new) if old and new else ([], [])
+    return sorted([*pairs, *equal, *ordered]), set(ordered)
 
 
-def _blocks(before: Sequence[Item], after: Sequence[Item], old: list[int], new: list[int]) -> list[Pair]:
+def _blocks(before: Sequence[Item], after: Sequence[Item], old: list[int], new: list[int]) -> tuple[list[Pair], list[Pair]]:
+    """Match blocks: those of equal content, and those that only their order joins."""
     equal = _by_content(before, after, old, new)
-    # between two blocks that stand as they stood, what differs is paired in order; then what is left over, in order
-    anchors = [*_longest(equal), (len(before), len(after))]
-    pairs = list(equal)
-    low_i = low_j = -1
-    for i, j in anchors:
-        taken, arrived = {p[0] for p in pairs}, {p[1] for p in pairs}
-        pairs += zip(
-            [x for x in old if low_i < x < i and x not in taken], [y for y in new if low_j < y < j and y not in arrived], strict=False
-        )
-        low_i, low_j = i, j
-    taken, arrived = {p[0] for p in pairs}, {p[1] for p in pairs}
-    return pairs + list(zip([x for x in old if x not in taken], [y for y in new if y not in arrived], strict=False))
+    taken, arrived = {p[0] for p in equal}, {p[1] for p in equal}
+    gone, come = [i for i in old if i not in taken], [j for j in new if j not in arrived]
+    if not gone or not come:
+        return equal, []
+    # What stands between the same two blocks as before belongs together, in order; then what is left over, in order.
+    anchors = _staying(before, after, equal)
+    lows, highs = [i for i, _ in anchors], [j for _, j in anchors]
+    gaps: dict[int, deque[int]] = defaultdict(deque)
+    for i in gone:
+        gaps[bisect_left(lows, i)].append(i)
+    ordered: list[Pair] = []
+    rest: list[int] = []
+    for j in come:
+        gap = gaps[bisect_left(highs, j)]
+        if gap:
+            ordered.append((gap.popleft(), j))
+        else:
+            rest.append(j)
+    left = sorted(itertools.chain.from_iterable(gaps.values()))
+    return equal, [*ordered, *zip(left, rest, strict=False)]
 
 
 def _by_content(before: Sequence[Item], after: Sequence[Item], old: Iterable[int], new: Iterable[int]) -> list[Pair]:
@@ -128,20 +140,33 @@ def _parts(old: Item, new: Item) -> tuple[str, ...]:
 
 
 def _moved(before: Sequence[Item], after: Sequence[Item], pairs: list[Pair]) -> list[int]:
-    """Return the places, on the newer side, of common items outside a longest common subsequence. Settings have no order."""
+    """Return the places, on the newer side, of common items outside a longest common subsequence.
+
+    Settings have no order. A block that only its order joins to another has not moved: it is known by nothing else.
+    """
     common = [p for p in pairs if before[p[0]].category is not Category.SETTINGS]
-    if all(a[1] < b[1] for a, b in itertools.pairwise(common)):
-        return []
-    # Which of several longest subsequences is taken must not depend on which side is the older one: else a comparison and
-    # its reverse would name different items.
-    forward, backward = [before[i].k for i, _ in common], [after[j].k for _, j in sorted(common, key=lambda p: p[1])]
-    stay = set(_longest(common)) if forward <= backward else {(i, j) for j, i in _longest(sorted((j, i) for i, j in common))}
+    stay = set(_staying(before, after, common))
     return sorted(j for i, j in common if (i, j) not in stay)
 
 
-def _longest(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return a longest subsequence of pairs, ascending on the first side, that ascends on the second too (patience sorting)."""
+def _staying(before: Sequence[Item], after: Sequence[Item], pairs: list[Pair]) -> list[Pair]:
+    """Return a longest common subsequence of pairs, ascending.
+
+    Which of several is taken must not depend on which side is the older one: else a comparison and its reverse would name
+    different items.
+    """
     pairs = sorted(pairs)
+    if all(a[1] < b[1] for a, b in itertools.pairwise(pairs)):
+        return pairs
+    forward = [(before[i].k, before[i].fp) for i, _ in pairs]
+    backward = [(after[j].k, after[j].fp) for _, j in sorted(pairs, key=lambda p: p[1])]
+    if forward <= backward:
+        return _longest(pairs)
+    return sorted((i, j) for j, i in _longest(sorted((j, i) for i, j in pairs)))
+
+
+def _longest(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return a longest subsequence of pairs, which ascend on the first side, that ascends on the second too (patience sorting)."""
     tails: list[int] = []
     ends: list[int] = []
     behind: list[int] = []

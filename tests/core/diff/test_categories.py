@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from ctx_inspect.core.diff.categories import category_report, with_knock_ons
 from ctx_inspect.core.diff.report import NoBaseline, State
 from ctx_inspect.core.diff.tokens import OTHER_COUNTER, StoreCounts, difference
@@ -92,13 +93,38 @@ def test_helpers_of_an_mcp_server_follow_it() -> None:
     assert [c.follows for c in alone.changes] == [None]
 
 
-def test_the_section_that_lists_tools_follows_the_tools() -> None:
-    harness = Origin("harness")
-
-    def made(tools: str, section: str) -> list[str | None]:
-        before = context((item(SYSTEM, "tools=one", harness),), items(TOOLS, "a=1/1"))
-        after = context((item(SYSTEM, f"tools={section}", harness),), items(TOOLS, tools))
+@pytest.mark.parametrize("section", ["tools", "rules"])
+def test_sections_that_are_written_from_the_tools_follow_them(section: str) -> None:
+    def follows(tools: str, said: str, origin: Origin) -> list[str | None]:
+        before = context((item(SYSTEM, f"{section}=one", origin),), items(TOOLS, "a=1/1"))
+        after = context((item(SYSTEM, f"{section}={said}", origin),), items(TOOLS, tools))
         return [c.follows for c in with_knock_ons([category_report(c, before, after) for c in (TOOLS, SYSTEM)])[1].changes]
 
-    assert made("a=1/1 b=2/2", "two") == ["tools"]
-    assert made("a=1/1", "two") == [None]
+    harness = Origin("harness")
+    assert follows("a=1/1 b=2/2", "two", harness) == ["tools"]
+    assert follows("", "two", harness) == ["tools"]
+    # tools that stay, whatever else of them changes, and sections that are somebody else's, explain nothing
+    assert follows("a=1/1", "two", harness) == [None]
+    assert follows("a=1/9", "two", harness) == [None]
+    assert follows("a=1/1 b=2/2", "two", Origin("extension", name=Raw(section))) == [None]
+
+
+def test_what_the_history_knows_is_said_of_that_item_only() -> None:
+    before = context(items(SYSTEM, "preamble=1 cwd=1"))
+    after = context(items(SYSTEM, "preamble=2 cwd=2"))
+    found = with_knock_ons([category_report(SYSTEM, before, after)], {(SYSTEM, Raw("preamble")): "model"})[0]
+    assert [(c.k, c.follows) for c in found.changes] == [("preamble", "model"), ("cwd", None)]
+
+
+@pytest.mark.parametrize("servers", [("mini", "other"), ()])
+def test_helpers_are_not_said_to_follow_one_of_several_servers_or_none(servers: tuple[str, ...]) -> None:
+    came = tuple(item(TOOLS, f"{s}_lookup=d/s", Origin("mcp", name=Raw(s))) for s in servers)
+    helper = item(TOOLS, "read_mcp_resource=d/s")
+    found = with_knock_ons([category_report(TOOLS, context(), context(came, (helper,)))])[0]
+    assert {c.k: c.follows for c in found.changes}["read_mcp_resource"] is None
+
+
+def test_a_helper_that_goes_does_not_follow_a_server_that_comes() -> None:
+    came = item(TOOLS, "mini_lookup=d/s", Origin("mcp", name=Raw("mini")))
+    found = with_knock_ons([category_report(TOOLS, context(items(TOOLS, "read_mcp_resource=a/b")), context((came,)))])[0]
+    assert {c.k: c.follows for c in found.changes} == {"read_mcp_resource": None, "mini_lookup": None}

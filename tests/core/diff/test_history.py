@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctx_inspect.core.diff.history import History
 from ctx_inspect.core.diff.report import ChangeKind, Flag
-from ctx_inspect.core.model import Category, Ledger, Raw, Turn, replace
+from ctx_inspect.core.model import Category, Ledger, Model, Raw, Turn, replace
 
 from tests.core.diff.contexts import context, items
 from tests.core.ledgers import info, step
@@ -89,3 +89,39 @@ def test_an_item_that_moved_tells_so_in_its_story() -> None:
     ledger = session("a=1/1 b=1/1 c=1/1", "c=1/1 a=1/1 b=1/1", category=TOOLS)
     assert [d.change.kind for d in History(ledger).item(TOOLS, Raw("c")).changes] == [ChangeKind.MOVED]
     assert History(ledger).item(TOOLS, Raw("a")).changes == ()
+
+
+def told(*turns: tuple[str, str]) -> Ledger:
+    """Make a session of (model, content of the block that names it) per turn."""
+    ledger = session(*(f"line={fp} other=1" for _, fp in turns))
+    models = [Model(Raw("p"), Raw(model)) for model, _ in turns]
+    made = [replace(t, requests=tuple(replace(r, model=m) for r in t.requests)) for t, m in zip(ledger.turns, models, strict=True)]
+    return replace(ledger, turns=tuple(made))
+
+
+def following(ledger: Ledger) -> list[int]:
+    history = History(ledger)
+    return [t.n for t in ledger.turns if history.follows(t.n) == {(SYSTEM, Raw("line")): "model"}]
+
+
+def test_a_block_that_is_again_what_it_was_under_that_model_follows_the_model() -> None:
+    assert following(told(("a", "1"), ("b", "2"), ("a", "1"), ("a", "1"), ("b", "2"))) == [3, 5]
+
+
+def test_a_block_that_changes_beside_the_model_is_not_known_to_follow_it() -> None:
+    # once is no rule
+    assert following(told(("a", "1"), ("b", "2"), ("c", "3"))) == []
+    # another content under the same model
+    assert following(told(("a", "1"), ("b", "2"), ("a", "3"))) == []
+    # it comes and goes without the model too
+    assert following(told(("a", "1"), ("a", "2"), ("b", "1"), ("a", "2"))) == []
+
+
+def test_snapshots_of_two_points_are_not_compared() -> None:
+    ledger = session("a=1", "a=2", "a=3")
+    (request,) = ledger.turns[1].requests
+    assert request.context is not None
+    wire = replace(ledger.turns[1], requests=(replace(request, context=replace(request.context, point="wire")),))
+    history = History(replace(ledger, turns=(ledger.turns[0], wire, ledger.turns[2])))
+    assert [history.changes(n) for n in (1, 2, 3)] == [(), (), ()]
+    assert history.moved_map(3).compared == (False, False, False)
