@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
 
 from ctx_inspect.app.counting import Exact, Tally
 from ctx_inspect.app.messages import Counted, Listed, Read, Texts
@@ -17,7 +16,7 @@ from ctx_inspect.app.snapshot import Snapshot, compose
 from ctx_inspect.app.start import Windows, untouched
 from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.live import Live, LiveEvent
-from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, Request, SessionInfo, Unavailable, Why
+from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, Request, SessionInfo, Unavailable, Why, replace
 from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceError
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message

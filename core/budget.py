@@ -7,7 +7,6 @@ figure and never mixed with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from operator import is_
 from statistics import median
 
@@ -26,6 +25,7 @@ from ctx_inspect.core.model import (
     value_of,
 )
 from ctx_inspect.core.model.limits import RANK_HARNESS
+from msgspec import Struct, field
 
 BELIEVED = range(20_000, 3_000_001)
 """Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (docs/field-reports.md, 23)."""
@@ -34,8 +34,7 @@ GROWING_TURNS = 10
 """How many growing turns the forecast looks back on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A model's limit.
 
     Attributes:
@@ -198,8 +197,7 @@ FIGURES = ("input", "output", "cache_read", "cache_write")
 """What of a request's usage is added up, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """What a session's own steps sent and got, in tokens, each request counted once; never the window.
 
     Attributes:
@@ -218,7 +216,7 @@ class Sent:
     cache_read: int | None = None
     cache_write: int | None = None
     unreported: int = 0
-    reporting: tuple[int, ...] = field(default=(0, 0, 0, 0), repr=False)
+    reporting: tuple[int, ...] = field(default=(0, 0, 0, 0))
 
     @property
     def tokens(self) -> int | None:

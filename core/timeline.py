@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import msgspec
@@ -34,6 +33,8 @@ from ctx_inspect.core.model import (
     Window,
     value_of,
 )
+from ctx_inspect.core.model.values import replace
+from msgspec import Struct, field
 
 LINES = frozenset({MarkKind.COMPACTION, MarkKind.REVERT, MarkKind.FORK, MarkKind.BRANCH, MarkKind.PRUNE, MarkKind.RELOAD})
 """Events that are a line of their own; the others stand in their turn's row."""
@@ -74,15 +75,13 @@ class TurnRow(msgspec.Struct, frozen=True, gc=False):
     events: tuple[Mark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True):
     """An event that is a line of its own, after the turn that was open when it began."""
 
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A session's rows and where it stands.
 
     Attributes:

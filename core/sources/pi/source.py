@@ -6,7 +6,6 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.core.model import (
@@ -24,6 +23,7 @@ from ctx_inspect.core.model import (
     Unavailable,
     Why,
     Window,
+    replace,
 )
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.sources.base import Change, NoSession, SourceError

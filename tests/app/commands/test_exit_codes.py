@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ctx_inspect.app import main as main_module
-from ctx_inspect.core.model import ProblemCode
+from ctx_inspect.core.model import ProblemCode, replace
 from ctx_inspect.core.sources.base import SourceError
 
 from tests.app.commands.sample import LEDGER, SampleSource, info
