@@ -92,7 +92,7 @@ class Reader(Struct):
         """Return the first row of a query; raises as :meth:`rows`."""
         return next(iter(self.rows(sql, parameters)), None)
 
-    def at_once(self, columns: Sequence[str], rest: str, parameters: tuple[Any, ...] = ()) -> Iterator[Sequence[Any]]:
+    def at_once(self, columns: Sequence[str], rest: str, parameters: tuple[Any, ...] = ()) -> Iterator[Row]:
         """Yield the rows of a query, made in a single step of SQLite.
 
         Each step lets other threads run and then waits for its turn again, up to a millisecond: 3,000 rows one by one take
@@ -107,10 +107,10 @@ class Reader(Struct):
         Raises:
             TooLarge, Damaged, SourceError: As :meth:`rows`.
         """
-        made: Iterable[Sequence[Any]] | None = None
+        made: Iterable[Row] | None = None
         try:
             with closing(self.connection.execute(f"SELECT json_group_array(json_array({', '.join(columns)})) {rest}", parameters)) as found:
-                made = msgspec.json.decode(found.fetchone()[0], type=list[list[Any]])
+                made = msgspec.json.decode(found.fetchone()[0], type=list[tuple[Any, ...]])
         except sqlite3.Error as error:
             known = self._known(error)
             if isinstance(known, SourceError) and known.code is not ProblemCode.SCHEMA_UNKNOWN:

@@ -128,7 +128,7 @@ class _Reading(Generic[T]):
         return found
 
     def _again(self, where: str, session: str, since: int) -> None:
-        now = set(self._reader.rows(f"SELECT rowid, id, time_updated {where}", (session,)))
+        now = set(self._reader.at_once(("rowid", "id", "time_updated"), where, (session,)))
         self._same = frozenset([row for row in now & self._before.stamps if row[2] < since])
         self.ids.update([row[1] for row in self._same])
         self._one_by_one([row[0] for row in now - self._same])

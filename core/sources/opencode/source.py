@@ -138,22 +138,20 @@ class Database:
         if since.stamp.file != now.file or not exact:
             return Change(cursor, None, listing=True)
         ids = frozenset(id for id in seen.keys() | old.keys() if seen.get(id) != old.get(id))
-        listing = seen.keys() != old.keys() or any(seen[id][1:] != old[id][1:] for id in ids)
+        listing = seen.keys() != old.keys() or any(seen[id][:-2] != old[id][:-2] for id in ids)
         return Change(cursor, ids, listing)
 
 
 def _moves(reader: Reader) -> tuple[Mapping[str, tuple[object, ...]], bool]:
-    """Return (newest event, title, parent…) per session, and whether every write moves it."""
+    """Return (what the list shows…, time of the last change, newest event) per session, and whether every write moves it."""
     have = reader.columns("session")
-    wanted = [c for c in ("id", "title", "parent_id", "time_updated") if c in have]
-    if not wanted or wanted[0] != "id":
+    if "id" not in have:
         return {}, False
     exact = {"aggregate_id", "seq"} <= reader.columns("event_sequence")
-    events: dict[str, int] = dict(reader.rows("SELECT aggregate_id, seq FROM event_sequence")) if exact else {}
-    seen: dict[str, tuple[object, ...]] = {
-        row[0]: (events.get(row[0]), *row[1:]) for row in reader.rows(f"SELECT {', '.join(wanted)} FROM session")
-    }
-    return seen, exact and all(row[0] is not None for row in seen.values())
+    events: dict[str, int] = dict(reader.at_once(("aggregate_id", "seq"), "FROM event_sequence")) if exact else {}
+    wanted = [c if c in have else "NULL" for c in ("id", "title", "parent_id", "directory", "agent", "model", "time_updated")]
+    seen: dict[str, tuple[object, ...]] = {row[0]: (*row[1:], events.get(row[0])) for row in reader.at_once(wanted, "FROM session")}
+    return seen, exact and all(row[-1] is not None for row in seen.values())
 
 
 class JsonFolder:

@@ -341,7 +341,7 @@ def test_changed_names_the_sessions_that_moved(db: OpenCodeDB) -> None:
     step = a.step("more")
     db.flush()
     change = source.changed(cursor)
-    assert change.ids == frozenset({a.id})
+    assert (change.ids, change.listing) == (frozenset({a.id}), False)  # it moved; the list's words did not
     # a part that is rewritten moves nothing but the event log's counter
     part = a.parts_of(step)[1][0]
     a.part(step, text("changed"), id=part)
@@ -353,6 +353,11 @@ def test_changed_names_the_sessions_that_moved(db: OpenCodeDB) -> None:
     newest = source.changed(later.cursor)
     assert newest.listing
     assert newest.ids == frozenset({c.id})
+    for column, value in (("title", "renamed"), ("agent", "plan"), ("model", '{"id":"m"}'), ("directory", "/elsewhere")):
+        db.db.execute(f"UPDATE session SET {column} = ? WHERE id = ?", (value, b.id))
+        db.flush()
+        newest = source.changed(newest.cursor)
+        assert (newest.ids, newest.listing) == (frozenset({b.id}), True), column
     db.close()
 
 
