@@ -21,6 +21,9 @@ from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceErro
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
 
+LONG = 5_000
+"""Requests of a session above which its turns are shown before its message lists are made: 16 µs each."""
+
 TEXTS_AT_ONCE = 12
 """Texts read in one go, so that the first ones appear before the last are read."""
 
@@ -136,7 +139,7 @@ class Desk:
         self._read(source, key)
         return True
 
-    def _read(self, source: Source, key: str) -> None:
+    def _read(self, source: Source, key: str, *, rest: bool = False) -> None:
         info = self.infos.get(key)
         before = self.snapshot
         prior = before.ledger if before is not None and not before.ledger.partial else None
@@ -148,22 +151,33 @@ class Desk:
             ahead = owner.glance(session) if before is None and isinstance(owner, Glances) else None
             if ahead is not None:
                 return compose(owner, ahead, limits=limits)
-            return compose(owner, owner.open(session, prior), before=before, limits=limits)
+            if rest and before is not None and not before.ledger.partial:
+                return compose(owner, before.ledger, limits=limits)
+            ledger = owner.open(session, prior)
+            first = prior is None and sum(len(turn.requests) for turn in ledger.turns) > LONG
+            return compose(owner, ledger, before=before, limits=limits, whole=not first)
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future
         future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result())))
 
     def read_rest(self) -> None:
-        """Read the wanted session whole, if only its newest turns are here and nobody stopped it."""
+        """Go on reading the wanted session, if not all of it is here and nobody stopped it."""
         source = self.sources.get(self.wanted or "")
-        if source is not None and self.wanted is not None and self.partial and self.reading_since is not None:
-            self._read(source, self.wanted)
+        if self._future is not None and not self._future.done():
+            return  # news came meanwhile: it is read again already
+        if source is not None and self.wanted is not None and self.unfinished and self.reading_since is not None:
+            self._read(source, self.wanted, rest=True)
 
     @property
     def partial(self) -> bool:
         """Whether only the newest turns of the wanted session are read so far."""
         return self.snapshot is not None and self.snapshot.ledger.partial
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether more of the wanted session is to be read, or made of what was read."""
+        return self.snapshot is not None and (self.snapshot.ledger.partial or not self.snapshot.whole)
 
     def take_read(self, message: Read) -> Problem | None:
         """Take a session that was read; return what is to be said."""
@@ -171,7 +185,7 @@ class Desk:
             return None
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
-            if not message.found.ledger.partial:
+            if not self.unfinished:
                 self.reading_since = None
             return None
         self.reading_since = None

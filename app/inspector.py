@@ -145,9 +145,9 @@ class Inspector(Actions):
         if snapshot is not None and message.key == self.desk.wanted and not isinstance(message.found, BaseException):
             self.trouble.add(snapshot.ledger.problems)
             self.turns.show(snapshot, fresh, None if self.desk.partial else self.turn_wanted)
-            if self.desk.partial:
+            if self.desk.unfinished:
                 self.call_after_refresh(self.desk.read_rest)
-            else:
+            if not self.desk.partial:
                 self.turn_wanted = None
             self.detail.show(snapshot, self.turns.turn)
         self.catch_up()

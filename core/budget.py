@@ -132,11 +132,7 @@ def steps_of(turn: Turn) -> tuple[Request, ...]:
 
 def window_step(turn: Turn) -> Request | None:
     """Return the step that a turn's window is of: the newest one with a figure, else its last; ``None`` where there is none."""
-    steps = steps_of(turn)
-    for step in reversed(steps):
-        if not isinstance(request_window(step), Unavailable):
-            return step
-    return steps[-1] if steps else None
+    return window_and_step(turn)[1]
 
 
 def turn_window(turn: Turn) -> Known[int]:
@@ -145,17 +141,24 @@ def turn_window(turn: Turn) -> Known[int]:
     Where the last step reported nothing (it failed, was aborted or still runs), the newest figure of the
     turn stands in, named as what it is.
     """
+    return window_and_step(turn)[0]
+
+
+def window_and_step(turn: Turn) -> tuple[Known[int], Request | None]:
+    """Return :func:`turn_window` and :func:`window_step` of a turn at once."""
     steps = steps_of(turn)
     if not steps:
-        return Unavailable(Why.NOT_RECORDED, "no model was called in this turn")
+        return Unavailable(Why.NOT_RECORDED, "no model was called in this turn"), None
+    last: Known[int] | None = None
     for back, step in enumerate(reversed(steps)):
         window = request_window(step)
         if isinstance(window, Unavailable):
-            continue
-        if back == 0:
-            return window
-        return Estimated(window.value, f"step {len(steps) - back} of {len(steps)}; later ones reported none")
-    return request_window(steps[-1])
+            last = last or window
+        elif back == 0:
+            return window, step
+        else:
+            return Estimated(window.value, f"step {len(steps) - back} of {len(steps)}; later ones reported none"), step
+    return last or NO_INPUT, steps[-1]
 
 
 def growth(windows: Sequence[Known[int]]) -> Estimated[int] | Unavailable:

@@ -192,6 +192,8 @@ class DetailPane(Vertical):
         row = snapshot.row(n) if snapshot is not None and n is not None else None
         if snapshot is None or row is None:
             return Sheet((), ())
+        if not snapshot.whole:
+            return reading_sheet()  # all tabs look into message lists, which would be made here
         if self.tab == "budget":
             return reading_sheet() if snapshot.ledger.partial else budget_sheet(self._budget(snapshot, row), width)
         if self.tab == "steps":
