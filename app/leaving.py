@@ -106,9 +106,11 @@ def _modes() -> list[object] | None:
     """Return how the terminal is set."""
     try:
         import termios
-
+    except ImportError:
+        return None
+    try:
         return termios.tcgetattr(0)
-    except (ImportError, OSError, ValueError, termios.error):
+    except (OSError, ValueError, termios.error):
         return None
 
 
