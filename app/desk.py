@@ -40,6 +40,7 @@ class Desk:
         reading_since: When a read began (monotonic seconds); ``None`` = none runs.
         gone_at: When the wanted session's store vanished, epoch milliseconds.
         listed: Sources that have answered.
+        reads: How many reads of sessions were begun.
     """
 
     def __init__(self, live: Live, post: Post, explain: Explain, limits: Callable[[Windows], Windows] = untouched) -> None:
@@ -61,6 +62,7 @@ class Desk:
         self.snapshot: Snapshot | None = None
         self.reading_since: float | None = None
         self.gone_at: int | None = None
+        self.reads = self._taken = 0
         self._again = False
         self._future: Future[Snapshot] | None = None
         self._tally: tuple[str, Tally] | None = None
@@ -127,8 +129,13 @@ class Desk:
 
     # --- one session ---------------------------------------------------------------------------------------
 
-    def want(self, key: str) -> bool:
-        """Read a session; return whether it is known."""
+    def want(self, key: str, *, read: bool = True) -> bool:
+        """Read a session; return whether it is known.
+
+        Args:
+            key: Of the session.
+            read: Begin at once; else :meth:`begin` does.
+        """
         source = self.sources.get(key)
         if source is None:
             return False
@@ -136,10 +143,20 @@ class Desk:
             self.snapshot, self._again, self.reading_since = None, False, None
         self.wanted = key
         self.gone_at = int(time.time() * 1000) if place_of(source) in self.gone else None
-        self._read(source, key)
+        if read:
+            self._read(source, key)
+        else:
+            self._future, self.reading_since = None, time.monotonic()
         return True
 
+    def begin(self) -> None:
+        """Begin to read the wanted session, if that was put off and nothing else is read or was stopped meanwhile."""
+        source = self.sources.get(self.wanted or "")
+        if source is not None and self.wanted is not None and self._future is None and self.reading_since is not None:
+            self._read(source, self.wanted)
+
     def _read(self, source: Source, key: str, *, rest: bool = False) -> None:
+        self.reads += 1
         info = self.infos.get(key)
         before = self.snapshot
         prior = before.ledger if before is not None and not before.ledger.partial else None
@@ -159,13 +176,18 @@ class Desk:
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future
-        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result())))
+        reads = self.reads
+        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result(), reads)))
 
-    def read_rest(self) -> None:
-        """Go on reading the wanted session, if not all of it is here and nobody stopped it."""
+    def read_rest(self, reads: int) -> None:
+        """Go on reading the wanted session, if not all of it is here and nobody stopped it.
+
+        Args:
+            reads: How many reads had been begun when the first part came.
+        """
         source = self.sources.get(self.wanted or "")
-        if self._future is not None and not self._future.done():
-            return  # news came meanwhile: it is read again already
+        if reads != self.reads:
+            return  # it was stopped and is read again already, with the news that came
         if source is not None and self.wanted is not None and self.unfinished and self.reading_since is not None:
             self._read(source, self.wanted, rest=True)
 
@@ -181,8 +203,9 @@ class Desk:
 
     def take_read(self, message: Read) -> Problem | None:
         """Take a session that was read; return what is to be said."""
-        if message.key != self.wanted:
-            return None
+        if message.key != self.wanted or message.reads < self._taken:
+            return None  # what a thread posts may come after what was posted later from here
+        self._taken = message.reads
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
             if not self.unfinished:
