@@ -275,6 +275,11 @@ class SessionFile:
             turns[left.root.id] = len(found)
             self._hidden += found
 
+    @property
+    def identity(self) -> Identity | None:
+        """What proves that the file is still the one that was read."""
+        return self._identity
+
     # -- saying ------------------------------------------------------------------------------------------
 
     def locate(self, row: str) -> tuple[int, int] | None:
