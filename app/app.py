@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from ctx_inspect.app.leaving import ended
 from ctx_inspect.app.start import Mailbox, Start, Windows, begin, untouched
 from ctx_inspect.core.model import Raw
 from ctx_inspect.core.project import project_of
@@ -82,6 +83,10 @@ def run(
 
     Returns:
         The exit code: 0, or 1 after an internal error.
+
+    Raises:
+        SystemExit: A signal asked the program to end (143, 129, …); the terminal is given back first.
+        KeyboardInterrupt: It was interrupted; the terminal is given back as well.
     """
     sys.setswitchinterval(SWITCH)
     gc.disable()  # importing makes many objects that live for ever; the interface turns it on after its first frame
@@ -112,12 +117,15 @@ def run(
         command=command,
     )
     try:
-        from ctx_inspect.app.inspector import Inspector
+        with ended():
+            from ctx_inspect.app.inspector import Inspector
 
-        inspector = Inspector(start)
-        mailbox.to = inspector.take_news
-        inspector.run()
-        return inspector.return_code or 0
+            inspector = Inspector(start)
+            mailbox.to = inspector.take_news
+            inspector.run()
+            if inspector.return_code is None:  # it was cancelled, and the framework takes that for an end like any other
+                raise KeyboardInterrupt
+            return inspector.return_code
     finally:
         gc.enable()
         live.close(0.5)

@@ -188,7 +188,7 @@ class Board(App[None]):
         seconds = time.monotonic() - desk.reading_since if desk.reading_since is not None else 0.0
         loading = (
             Loading("reading the session", seconds=seconds)
-            if desk.reading_since is not None and (desk.partial or (seconds >= SETTLE and snapshot is None))
+            if desk.reading_since is not None and (desk.unfinished or (seconds >= SETTLE and snapshot is None))
             else None
         )
         if not desk.complete and not desk.sessions:

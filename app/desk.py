@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
 
 from ctx_inspect.app.counting import Exact, Tally
 from ctx_inspect.app.messages import Counted, Listed, Read, Texts
@@ -17,10 +16,13 @@ from ctx_inspect.app.snapshot import Snapshot, compose
 from ctx_inspect.app.start import Windows, untouched
 from ctx_inspect.core.choose import merged, pick
 from ctx_inspect.core.live import Live, LiveEvent
-from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, Request, SessionInfo, Unavailable, Why
+from ctx_inspect.core.model import Known, Listing, Problem, Raw, Ref, Request, SessionInfo, Unavailable, Why, replace
 from ctx_inspect.core.sources.base import Glances, NoSession, Source, SourceError
 from ctx_inspect.core.views.text import TEXT_READ, Found, found
 from textual.message import Message
+
+LONG = 5_000
+"""Requests of a session above which its turns are shown before its message lists are made: 16 µs each."""
 
 TEXTS_AT_ONCE = 12
 """Texts read in one go, so that the first ones appear before the last are read."""
@@ -38,6 +40,7 @@ class Desk:
         reading_since: When a read began (monotonic seconds); ``None`` = none runs.
         gone_at: When the wanted session's store vanished, epoch milliseconds.
         listed: Sources that have answered.
+        reads: How many reads of sessions were begun.
     """
 
     def __init__(self, live: Live, post: Post, explain: Explain, limits: Callable[[Windows], Windows] = untouched) -> None:
@@ -59,6 +62,7 @@ class Desk:
         self.snapshot: Snapshot | None = None
         self.reading_since: float | None = None
         self.gone_at: int | None = None
+        self.reads = self._taken = 0
         self._again = False
         self._future: Future[Snapshot] | None = None
         self._tally: tuple[str, Tally] | None = None
@@ -125,8 +129,13 @@ class Desk:
 
     # --- one session ---------------------------------------------------------------------------------------
 
-    def want(self, key: str) -> bool:
-        """Read a session; return whether it is known."""
+    def want(self, key: str, *, read: bool = True) -> bool:
+        """Read a session; return whether it is known.
+
+        Args:
+            key: Of the session.
+            read: Begin at once; else :meth:`begin` does.
+        """
         source = self.sources.get(key)
         if source is None:
             return False
@@ -134,10 +143,20 @@ class Desk:
             self.snapshot, self._again, self.reading_since = None, False, None
         self.wanted = key
         self.gone_at = int(time.time() * 1000) if place_of(source) in self.gone else None
-        self._read(source, key)
+        if read:
+            self._read(source, key)
+        else:
+            self._future, self.reading_since = None, time.monotonic()
         return True
 
-    def _read(self, source: Source, key: str) -> None:
+    def begin(self) -> None:
+        """Begin to read the wanted session, if that was put off and nothing else is read or was stopped meanwhile."""
+        source = self.sources.get(self.wanted or "")
+        if source is not None and self.wanted is not None and self._future is None and self.reading_since is not None:
+            self._read(source, self.wanted)
+
+    def _read(self, source: Source, key: str, *, rest: bool = False) -> None:
+        self.reads += 1
         info = self.infos.get(key)
         before = self.snapshot
         prior = before.ledger if before is not None and not before.ledger.partial else None
@@ -149,30 +168,47 @@ class Desk:
             ahead = owner.glance(session) if before is None and isinstance(owner, Glances) else None
             if ahead is not None:
                 return compose(owner, ahead, limits=limits)
-            return compose(owner, owner.open(session, prior), before=before, limits=limits)
+            if rest and before is not None and not before.ledger.partial:
+                return compose(owner, before.ledger, limits=limits)
+            ledger = owner.open(session, prior)
+            first = prior is None and sum(len(turn.requests) for turn in ledger.turns) > LONG
+            return compose(owner, ledger, before=before, limits=limits, whole=not first)
 
         future = self.live.reader(source).ask(read, lane="open")
         self._future = future
-        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result())))
+        reads = self.reads
+        future.add_done_callback(lambda f: None if f.cancelled() else self.post(Read(key, f.exception() or f.result(), reads)))
 
-    def read_rest(self) -> None:
-        """Read the wanted session whole, if only its newest turns are here and nobody stopped it."""
+    def read_rest(self, reads: int) -> None:
+        """Go on reading the wanted session, if not all of it is here and nobody stopped it.
+
+        Args:
+            reads: How many reads had been begun when the first part came.
+        """
         source = self.sources.get(self.wanted or "")
-        if source is not None and self.wanted is not None and self.partial and self.reading_since is not None:
-            self._read(source, self.wanted)
+        if reads != self.reads:
+            return  # it was stopped and is read again already, with the news that came
+        if source is not None and self.wanted is not None and self.unfinished and self.reading_since is not None:
+            self._read(source, self.wanted, rest=True)
 
     @property
     def partial(self) -> bool:
         """Whether only the newest turns of the wanted session are read so far."""
         return self.snapshot is not None and self.snapshot.ledger.partial
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether more of the wanted session is to be read, or made of what was read."""
+        return self.snapshot is not None and (self.snapshot.ledger.partial or not self.snapshot.whole)
+
     def take_read(self, message: Read) -> Problem | None:
         """Take a session that was read; return what is to be said."""
-        if message.key != self.wanted:
-            return None
+        if message.key != self.wanted or message.reads < self._taken:
+            return None  # what a thread posts may come after what was posted later from here
+        self._taken = message.reads
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
-            if not message.found.ledger.partial:
+            if not self.unfinished:
                 self.reading_since = None
             return None
         self.reading_since = None

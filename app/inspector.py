@@ -116,15 +116,18 @@ class Inspector(Actions):
         ):
             self.say(own("this directory has no session: the newest of all is shown; s lists them"))
         self.turns.follow = info.live and self.start.turn is None
-        self.open_session(key)
+        # its title is known from the list: the frame that shows it is not held up by reading the rest
+        self.open_session(key, after_frame=True)
 
-    def open_session(self, key: str) -> None:
-        """Read a session and show it."""
+    def open_session(self, key: str, *, after_frame: bool = False) -> None:
+        """Read a session and show it; ``after_frame`` begins to read when its title has been painted."""
         if self.desk.wanted is not None and self.desk.wanted != key:
             self.previous, self.turns.follow = self.desk.wanted, self.desk.infos[key].live if key in self.desk.infos else False
             self.turns.show(None, True)
             self.detail.show(None, None)
-        if self.desk.want(key):
+        if self.desk.want(key, read=not after_frame):
+            if after_frame:
+                self.call_after_refresh(self.desk.begin)
             self.set_timer(SETTLE, self.progress)
         self.redraw()
 
@@ -145,9 +148,9 @@ class Inspector(Actions):
         if snapshot is not None and message.key == self.desk.wanted and not isinstance(message.found, BaseException):
             self.trouble.add(snapshot.ledger.problems)
             self.turns.show(snapshot, fresh, None if self.desk.partial else self.turn_wanted)
-            if self.desk.partial:
-                self.call_after_refresh(self.desk.read_rest)
-            else:
+            if self.desk.unfinished:
+                self.call_after_refresh(self.desk.read_rest, self.desk.reads)
+            if not self.desk.partial:
                 self.turn_wanted = None
             self.detail.show(snapshot, self.turns.turn)
         self.catch_up()

@@ -34,12 +34,13 @@ class Read(Message):
     Attributes:
         key: Which.
         found: The snapshot or the error.
+        reads: How many reads had been begun with this one.
     """
 
-    def __init__(self, key: str, found: Snapshot | BaseException) -> None:
+    def __init__(self, key: str, found: Snapshot | BaseException, reads: int) -> None:
         """Make the message."""
         super().__init__()
-        self.key, self.found = key, found
+        self.key, self.found, self.reads = key, found, reads
 
 
 class Texts(Message):

@@ -36,6 +36,7 @@ class Snapshot(Struct, frozen=True):
         rate: Tokens that a turn adds.
         chart: The windows, gathered for drawing.
         scale: Has weighed its message lists; belongs to the thread that composes.
+        whole: Message lists were looked at; if not, the rail, the newest window by category and the calibration are still to come.
     """
 
     source: Source
@@ -49,6 +50,7 @@ class Snapshot(Struct, frozen=True):
     rate: Known[int]
     chart: Chart
     scale: Scale
+    whole: bool = True
 
     def gauge(self, ascii_only: bool, exact: Exact | None = None) -> Gauge:
         """Return what the gauge shows.
@@ -72,6 +74,7 @@ def compose(
     opened: frozenset[int] = frozenset(),
     before: Snapshot | None = None,
     limits: Callable[[Windows], Windows] = untouched,
+    whole: bool = True,
 ) -> Snapshot:
     """Compose a session for the screen; runs in the thread that read it.
 
@@ -82,16 +85,17 @@ def compose(
         before: What was shown of it until now: its counter stays, once it is calibrated, so that figures can be compared, and
             what has not changed since is taken over.
         limits: Puts the limits that the person has set beside the harness's own.
+        whole: Look at message lists too; a long session's turns can be shown before these are made.
     """
-    if before is not None and (before.ledger.partial or before.ledger.key != ledger.key):
+    if before is not None and (before.ledger.partial or not before.whole or before.ledger.key != ledger.key):
         before = None
     scale = before.scale if before is not None else Scale()
     window_for = cache(limits(lambda model: source.window(model, ledger.info.id)))
 
-    rows = timeline(ledger, window_for, None if before is None else (before.ledger, before.timeline))
-    newest = _newest(ledger)
+    rows = timeline(ledger, window_for, None if before is None else (before.ledger, before.timeline), tiers=whole)
+    newest = _newest(ledger) if whole else None
     kept = before.counter if before is not None and before.counter.name != BytesCounter().name else None
-    counter = kept or calibrated_on(ledger, scale)
+    counter = kept or (calibrated_on(ledger, scale) if whole else BytesCounter())
     parts = None
     if newest is not None and newest.context is not None:
         parts = shares(newest.context, request_window(newest), count_by(counter), counter.name, scale.weigh(newest.context.messages))
@@ -104,10 +108,11 @@ def compose(
         counter,
         parts,
         newest.id if newest is not None and parts is not None else None,
-        sent(ledger, None if before is None else (before.ledger, before.sent)),
+        sent(ledger, None if before is None else (before.ledger, before.sent)) if whole else Sent(),
         rate,
         Chart(rows, rate),
         scale,
+        whole,
     )
 
 

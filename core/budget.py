@@ -7,7 +7,6 @@ figure and never mixed with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from operator import is_
 from statistics import median
 
@@ -26,6 +25,7 @@ from ctx_inspect.core.model import (
     value_of,
 )
 from ctx_inspect.core.model.limits import RANK_HARNESS
+from msgspec import Struct, field
 
 BELIEVED = range(20_000, 3_000_001)
 """Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (docs/field-reports.md, 23)."""
@@ -34,8 +34,7 @@ GROWING_TURNS = 10
 """How many growing turns the forecast looks back on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A model's limit.
 
     Attributes:
@@ -133,11 +132,7 @@ def steps_of(turn: Turn) -> tuple[Request, ...]:
 
 def window_step(turn: Turn) -> Request | None:
     """Return the step that a turn's window is of: the newest one with a figure, else its last; ``None`` where there is none."""
-    steps = steps_of(turn)
-    for step in reversed(steps):
-        if not isinstance(request_window(step), Unavailable):
-            return step
-    return steps[-1] if steps else None
+    return window_and_step(turn)[1]
 
 
 def turn_window(turn: Turn) -> Known[int]:
@@ -146,17 +141,24 @@ def turn_window(turn: Turn) -> Known[int]:
     Where the last step reported nothing (it failed, was aborted or still runs), the newest figure of the
     turn stands in, named as what it is.
     """
+    return window_and_step(turn)[0]
+
+
+def window_and_step(turn: Turn) -> tuple[Known[int], Request | None]:
+    """Return :func:`turn_window` and :func:`window_step` of a turn at once."""
     steps = steps_of(turn)
     if not steps:
-        return Unavailable(Why.NOT_RECORDED, "no model was called in this turn")
+        return Unavailable(Why.NOT_RECORDED, "no model was called in this turn"), None
+    last: Known[int] | None = None
     for back, step in enumerate(reversed(steps)):
         window = request_window(step)
         if isinstance(window, Unavailable):
-            continue
-        if back == 0:
-            return window
-        return Estimated(window.value, f"step {len(steps) - back} of {len(steps)}; later ones reported none")
-    return request_window(steps[-1])
+            last = last or window
+        elif back == 0:
+            return window, step
+        else:
+            return Estimated(window.value, f"step {len(steps) - back} of {len(steps)}; later ones reported none"), step
+    return last or NO_INPUT, steps[-1]
 
 
 def growth(windows: Sequence[Known[int]]) -> Estimated[int] | Unavailable:
@@ -198,8 +200,7 @@ FIGURES = ("input", "output", "cache_read", "cache_write")
 """What of a request's usage is added up, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """What a session's own steps sent and got, in tokens, each request counted once; never the window.
 
     Attributes:
@@ -218,7 +219,7 @@ class Sent:
     cache_read: int | None = None
     cache_write: int | None = None
     unreported: int = 0
-    reporting: tuple[int, ...] = field(default=(0, 0, 0, 0), repr=False)
+    reporting: tuple[int, ...] = field(default=(0, 0, 0, 0))
 
     @property
     def tokens(self) -> int | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctx_inspect.core.budget import request_window, steps_of
-from ctx_inspect.core.model import Estimated, Ledger, Mark, MarkKind, Request, Unavailable
+from ctx_inspect.core.model import Estimated, Ledger, Mark, MarkKind, Request, Unavailable, replace
 
 
 def follows(request: Request, mark: Mark) -> bool:

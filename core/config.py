@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from ctx_inspect.core.model import Confirmed, LimitClaim, Model, Witness
 from ctx_inspect.core.model import Window as ModelWindow
 from ctx_inspect.core.model.limits import RANK_USER
+from ctx_inspect.core.model.values import replace
+from msgspec import Struct, field
 
 LARGEST = 1_000_000
 """Bytes of a configuration file that are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """What the user's file says.
 
     Attributes:
@@ -74,6 +73,8 @@ def load(path: Path) -> Config:
         return Config(problems=("config.toml cannot be read",), path=path)
     if len(data) > LARGEST:
         return Config(problems=("config.toml is larger than 1 MB: not read",), path=path)
+    import tomllib  # most people have no such file
+
     try:
         table = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError:

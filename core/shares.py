@@ -7,10 +7,10 @@ of which nothing is counted is unavailable. The screen and the JSON add up by th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ctx_inspect.core.model import Category, Confirmed, Context, Estimated, Known, PartKind, Unavailable, Why
 from ctx_inspect.core.weights import UNKNOWN, Weights
+from msgspec import Struct
 
 NO_SIZE = Unavailable(Why.NOT_RECORDED, "its size is not recorded")
 NO_MEDIA = Unavailable(Why.UNKNOWN, "media: no counter tells its tokens")
@@ -97,8 +97,7 @@ class Adding:
         return Estimated(self.tokens, f"{how}, {self.gap}" if self.gap else how)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """One category's part of a window.
 
     Attributes:
@@ -114,8 +113,7 @@ class Share:
     gap: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(Struct, frozen=True):
     """A window by category.
 
     Attributes:

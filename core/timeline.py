@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 
 import msgspec
@@ -14,9 +13,8 @@ from ctx_inspect.core.budget import (
     request_window,
     steps_of,
     threshold_of,
-    turn_window,
     unchanged,
-    window_step,
+    window_and_step,
 )
 from ctx_inspect.core.compacted import follows, measured
 from ctx_inspect.core.model import (
@@ -35,6 +33,7 @@ from ctx_inspect.core.model import (
     Window,
     value_of,
 )
+from msgspec import Struct, field
 
 LINES = frozenset({MarkKind.COMPACTION, MarkKind.REVERT, MarkKind.FORK, MarkKind.BRANCH, MarkKind.PRUNE, MarkKind.RELOAD})
 """Events that are a line of their own; the others stand in their turn's row."""
@@ -75,15 +74,13 @@ class TurnRow(msgspec.Struct, frozen=True, gc=False):
     events: tuple[Mark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True):
     """An event that is a line of its own, after the turn that was open when it began."""
 
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A session's rows and where it stands.
 
     Attributes:
@@ -113,13 +110,17 @@ class Timeline:
         return self.limits.get(model, NOT_ASKED)
 
 
-def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tuple[Ledger, Timeline] | None = None) -> Timeline:
+def timeline(
+    ledger: Ledger, window_for: Callable[[Model], Window], before: tuple[Ledger, Timeline] | None = None, *, tiers: bool = True
+) -> Timeline:
     """Compose the rows of a session.
 
     Args:
         ledger: The session.
         window_for: How the harness treats a model's window (:meth:`Source.window`); asked once per model.
         before: How the session was a moment ago and what was composed of it: rows of turns that are the same are taken over.
+        tiers: Tell whether the model still has each turn. That needs the newest message list, which for a long session
+            takes longer to make than all rows; without it the tiers are "still being read".
     """
     windows: dict[Model, Window] = {}
     limits: dict[Model, Known[Limit]] = {}
@@ -137,7 +138,7 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
     rows: list[TurnRow | EventRow]
     if kept is None or before is None:
         kept = None
-        carried = _carried(ledger)
+        carried = _carried(ledger) if tiers else None
         rows = [EventRow(measured(m, ledger)) for m in by_turn.get(0, ()) if m.kind in LINES]
         turns: list[TurnRow] = []
         model, start = ledger.info.model, 0
@@ -159,10 +160,12 @@ def timeline(ledger: Ledger, window_for: Callable[[Model], Window], before: tupl
                     window_of(last)
         if model not in limits:
             window_of(model)
-        window, of = turn_window(turn), window_step(turn)
+        window, of = window_and_step(turn)
         limit = limits[model if of is None else of.model]
         events = tuple(by_turn.get(turn.n, ()))
-        row = TurnRow(turn, window, limit, _difference(previous, window), _tier(turn, carried, partial=ledger.partial), len(steps), events)
+        row = TurnRow(
+            turn, window, limit, _difference(previous, window), _tier(turn, carried, known=tiers and not ledger.partial), len(steps), events
+        )
         turns.append(row)
         rows.append(row)
         if events:
@@ -252,8 +255,8 @@ def _carried(ledger: Ledger) -> frozenset[str] | None:
     return None if newest is None else frozenset([m.row or m.id for m in newest.messages()])
 
 
-def _tier(turn: Turn, carried: frozenset[str] | None, *, partial: bool) -> Known[str]:
-    if partial:
+def _tier(turn: Turn, carried: frozenset[str] | None, *, known: bool) -> Known[str]:
+    if not known:
         return STILL_READING
     if carried is None:
         return Unavailable(Why.NOT_RECORDED, "what the next request carries is not known")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
@@ -19,7 +18,6 @@ class OutputLost(Exception):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass
 class Settings:
     """What one call of the command line was told.
 
@@ -33,13 +31,13 @@ class Settings:
         doing: What is being done, in our own words and with ids only: for the log of a crash.
     """
 
-    sources: list[str] = field(default_factory=list)
-    json: bool = False
-    color: bool = True
-    turn: str | None = None
-    tab: str | None = None
-    ascii: bool = False
-    doing: str = ""
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self.sources: list[str] = []
+        self.json, self.color, self.ascii = False, True, False
+        self.turn: str | None = None
+        self.tab: str | None = None
+        self.doing = ""
 
 
 def common(function: F) -> F:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -16,6 +15,7 @@ from ctx_inspect.core.model import Ledger, Listing, Model, Problem, ProblemCode,
 from ctx_inspect.core.sources.base import Looked, NoSession, Source, SourceError
 from ctx_inspect.core.sources.discovery import discover, open_sources
 from ctx_inspect.core.text.show import terminal
+from msgspec import Struct
 
 AMBIGUOUS_SHOWN = 5
 
@@ -44,8 +44,7 @@ def config() -> Config:
     return load(user_config_path("ctx-inspect", appauthor=False) / "config.toml")
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """A session of the list and the store it lies in."""
 
     source: Source

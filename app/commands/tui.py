@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 from ctx_inspect.app.commands.options import CRASHED, Settings, command
 from ctx_inspect.app.commands.stores import stores, turn_named
+from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.sources.discovery import discover, open_sources
 
 TABS = ("budget", "steps", "text")
@@ -52,7 +54,6 @@ def start(settings: Settings, session: str | None) -> None:
         if settings.turn is not None:
             turn = turn_named(found.open(one), settings.turn).n
     from ctx_inspect.app.app import run
-    from ctx_inspect.app.demo import sources as demo_sources
     from ctx_inspect.app.keymap import user_keys
 
     keys, ignored = user_keys(found.config.keys)
@@ -68,13 +69,20 @@ def start(settings: Settings, session: str | None) -> None:
         keys=keys,
         notes=(*found.config.problems, *ignored, *(f"{p.source}: {p.message}" for p in found.problems)),
         discover=None if found.named else (lambda: discover(os.environ, Path.home()).sources),
-        demo=demo_sources,
+        demo=_samples,
         open_path=lambda path: open_sources([str(path)]),
         limits=found.config.window_for,
         command=("ctx-inspect", *(word for source in settings.sources for word in ("--source", source))),
     )
     if code:
         raise click.exceptions.Exit(CRASHED)
+
+
+def _samples() -> Iterable[Source]:
+    """Return the sample sessions; what makes them is imported only when they are asked for."""
+    from ctx_inspect.app.demo import sources
+
+    return sources()
 
 
 def _number(word: str | None) -> int | None:

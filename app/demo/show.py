@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from ctx_inspect.app.demo.feed import Feed, wall_clock
-from ctx_inspect.app.demo.leaving import ended
 from ctx_inspect.app.demo.stage import Stage, live_lines, stage
+from ctx_inspect.app.leaving import ended
 from ctx_inspect.core.sources.base import Source
 
 

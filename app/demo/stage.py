@@ -14,12 +14,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ctx_inspect.app.demo.folders import private_folder
 from ctx_inspect.core.sources.base import Source
+from msgspec import Struct
 
 DATA = Path(__file__).parent / "data"
 """Where the package keeps the sample sessions; ``tests/demo/make.py`` writes it."""
@@ -51,8 +51,7 @@ def iso(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03d}Z"
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """A home folder with the sample sessions.
 
     Attributes:

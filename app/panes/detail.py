@@ -9,8 +9,8 @@ from functools import partial
 from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import request_window
-from ctx_inspect.core.model import Category, Ref, Request
-from ctx_inspect.core.shares import Shares, shares
+from ctx_inspect.core.model import Category, Context, Ref, Request
+from ctx_inspect.core.shares import Count, Shares, shares
 from ctx_inspect.core.text.show import joined, said
 from ctx_inspect.core.timeline import TurnRow
 from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
@@ -20,6 +20,7 @@ from ctx_inspect.core.views.partial import reading_sheet
 from ctx_inspect.core.views.sheet import Sheet, Span, Tone
 from ctx_inspect.core.views.steps import steps_sheet
 from ctx_inspect.core.views.text import Found, pieces_of, text_sheet
+from ctx_inspect.core.weights import Scale
 from ctx_inspect.widgets.band import Band, Drawing, Zone
 from ctx_inspect.widgets.lines import LinesView
 from textual import on
@@ -191,6 +192,8 @@ class DetailPane(Vertical):
         row = snapshot.row(n) if snapshot is not None and n is not None else None
         if snapshot is None or row is None:
             return Sheet((), ())
+        if not snapshot.whole:
+            return reading_sheet()  # all tabs look into message lists, which would be made here
         if self.tab == "budget":
             return reading_sheet() if snapshot.ledger.partial else budget_sheet(self._budget(snapshot, row), width)
         if self.tab == "steps":
@@ -212,7 +215,7 @@ class DetailPane(Vertical):
         elif request is not None and context is not None:
             parts = snapshot.shares if request.id == snapshot.newest else self._counted.get(request.id)
             if parts is None:
-                make = partial(shares, context, request_window(request), count, snapshot.counter.name)
+                make = partial(_shares, context, request, count, snapshot.counter.name)
                 if len(context.messages) > AT_ONCE:
                     if self.counting != request.id:
                         self.counting = request.id
@@ -320,3 +323,8 @@ class DetailPane(Vertical):
             self.forget()
             self.redraw()
         self.title.show(self._title)
+
+
+def _shares(context: Context, request: Request, count: Count, counter: str) -> Shares:
+    """Split a window by category, by sizes alone: equal sizes are counted once."""
+    return shares(context, request_window(request), count, counter, Scale().weigh(context.messages))

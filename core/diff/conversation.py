@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ctx_inspect.core.diff.report import CAUSE_OF, Cause, CauseKind, Compacted, ConversationReport, State
 from ctx_inspect.core.model import (
@@ -23,6 +22,7 @@ from ctx_inspect.core.model import (
     replace,
 )
 from ctx_inspect.core.model.ledger import NO_MODEL
+from msgspec import Struct, field
 
 NO_COVERAGE = Coverage("unavailable", why=Why.NOT_RECORDED, note="not recorded")
 
@@ -38,8 +38,7 @@ def weaker(before: Context, after: Context, category: Category) -> Coverage:
     return a if _RANK.get(a.grade, 0) < _RANK.get(b.grade, 0) else b
 
 
-@dataclass(slots=True)
-class Differences:
+class Differences(Struct):
     """How two message lists differ behind what they have in front.
 
     Attributes:
@@ -158,8 +157,7 @@ def conversation_report(
     )
 
 
-@dataclass(slots=True)
-class _Unexplained:
+class _Unexplained(Struct):
     """What of the differences nothing explains so far."""
 
     removed: list[Message]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctx_inspect.core.model import Problem
 from ctx_inspect.core.sources.base import Source
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class LiveEvent:
+class LiveEvent(Struct, frozen=True):
     """News of one source. Several changes in a short time are one event.
 
     Attributes:

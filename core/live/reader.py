@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ctx_inspect.core.live.events import LiveEvent
@@ -15,6 +14,7 @@ from ctx_inspect.core.live.hints import Wake
 from ctx_inspect.core.live.pace import IDLE_GAP, Pace
 from ctx_inspect.core.model import Known, Ledger, Listing, Problem, ProblemCode, Raw, Ref
 from ctx_inspect.core.sources.base import Change, Source, SourceError
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -26,8 +26,7 @@ _RENEW_GAP = 1.5 * IDLE_GAP
 """More than the gap between idle looks, which do it by the way, so that one wake serves both."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     lane: Hashable | None
     future: Future[Any]
     read: Callable[[Source], Any]

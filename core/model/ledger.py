@@ -6,12 +6,12 @@ Drift, tiers, rows of a screen and sums are composed from a :class:`Ledger` by p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 import msgspec
 from ctx_inspect.core.model.context import Chain, Context, Ref
 from ctx_inspect.core.model.evidence import Known, Raw, Unavailable, Why, Witness
+from msgspec import Struct, field
 
 NO_LIMIT = Unavailable(Why.NOT_RECORDED, "the store keeps no limit with a request")
 NO_FIGURE = Unavailable(Why.NOT_RECORDED, "no figure was recorded")
@@ -65,8 +65,7 @@ class ProblemCode(StrEnum):
     NOT_A_STORE = "not_a_store"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something that could not be read; the rest was.
 
     Attributes:
@@ -157,8 +156,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     ref: Ref | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """An event: recorded, or worked out of what is recorded.
 
     Attributes:
@@ -216,8 +214,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     inherited: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenTurn:
+class HiddenTurn(Struct, frozen=True):
     """A turn that is no longer on the active history; it takes no number."""
 
     id: str
@@ -229,8 +226,7 @@ class HiddenTurn:
     requests: tuple[Request, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Struct, frozen=True):
     """A session as the list shows it; made without opening the session.
 
     Attributes:
@@ -272,16 +268,14 @@ class SessionInfo:
     helper: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """The sessions of a source and what could not be read of it."""
 
     sessions: tuple[SessionInfo, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """A session, whole.
 
     Attributes:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctx_inspect.core.model.evidence import Known
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class LimitClaim:
+class LimitClaim(Struct, frozen=True):
     """One statement of a model's limit.
 
     Attributes:
@@ -27,8 +25,7 @@ class LimitClaim:
 RANK_OVERFLOW, RANK_REQUEST, RANK_MAGIC_CONTEXT, RANK_HARNESS, RANK_USER = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """How a harness treats the window of one model.
 
     Attributes:

@@ -1,17 +1,16 @@
-"""A frozen value with some fields changed, whichever way it was declared.
+"""A frozen value with some fields changed.
 
-What a session has by the hundred thousand is a msgspec Struct (made ten times faster than a frozen dataclass, half its size, and
-not looked at by the garbage collector); the rest are dataclasses.
+Values are msgspec Structs: made ten times faster than frozen dataclasses, half their size, and their classes cost nothing
+when they are imported (a dataclass takes 1 ms, and there are fifty on the way to the first frame).
 """
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
-V = TypeVar("V")
+V = TypeVar("V", bound=msgspec.Struct)
 
 
 def replace(value: V, /, **changes: Any) -> V:
@@ -20,6 +19,4 @@ def replace(value: V, /, **changes: Any) -> V:
     Raises:
         TypeError: It has no such field.
     """
-    if isinstance(value, msgspec.Struct):
-        return msgspec.structs.replace(value, **changes)
-    return cast("V", dataclasses.replace(cast("Any", value), **changes))
+    return msgspec.structs.replace(value, **changes)

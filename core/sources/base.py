@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from ctx_inspect.core.model import Known, Ledger, Listing, Model, ProblemCode, Raw, Ref, Window
+from msgspec import Struct
 
 
 class SourceError(Exception):
@@ -30,8 +30,7 @@ class NoSession(Exception):
     """The session is not (or no longer) in this store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What a source found new.
 
     Attributes:
@@ -129,8 +128,7 @@ Environment = Mapping[str, str]
 """Environment variables that discovery looks at (``HOME``, ``XDG_DATA_HOME``, ``OPENCODE_DB``, …)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """A place where discovery looked, for the empty screen and ``doctor``.
 
     Attributes:

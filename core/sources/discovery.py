@@ -6,19 +6,18 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
 from ctx_inspect.core.sources import opencode, pi
 from ctx_inspect.core.sources.base import Environment, Looked, Source, SourceError
+from msgspec import Struct
 
 KINDS = ("opencode", "pi")
 """Kinds that ``--source KIND:PATH`` may name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(Struct, frozen=True):
     """What was found, and where was looked.
 
     Attributes:

@@ -12,11 +12,11 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NoReturn, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 V = TypeVar("V")
 
@@ -59,8 +59,7 @@ class Record(msgspec.Struct, Generic[V], frozen=True, gc=False):
     settled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A damaged line: recovered (at least in part) or not, and what was wrong in our own words."""
 
     line: int
@@ -68,8 +67,7 @@ class Fault:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What proves that a path still leads to the file that was read, and that it only grew."""
 
     device: int

@@ -11,17 +11,18 @@ import errno
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from ctx_inspect.core.model import Problem, ProblemCode, Raw
 from ctx_inspect.core.sources.alone import alone
 from ctx_inspect.core.sources.base import SourceError
 from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
+from msgspec import Struct, field
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -55,8 +56,7 @@ class Damaged(Exception):
     """A page of the database is damaged."""
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(Struct):
     """An open connection, for as long as one read lasts."""
 
     path: Path
@@ -91,6 +91,33 @@ class Reader:
     def row(self, sql: str, parameters: tuple[Any, ...] = ()) -> Row | None:
         """Return the first row of a query; raises as :meth:`rows`."""
         return next(iter(self.rows(sql, parameters)), None)
+
+    def at_once(self, columns: Sequence[str], rest: str, parameters: tuple[Any, ...] = ()) -> Iterator[Row]:
+        """Yield the rows of a query, made in a single step of SQLite.
+
+        Each step lets other threads run and then waits for its turn again, up to a millisecond: 3,000 rows one by one take
+        ten times as long as they cost while the screen is busy. What cannot be told in one step (odd types, bytes that are no
+        text, damage, very much) is read row by row.
+
+        Args:
+            columns: Expressions.
+            rest: What follows them in the query, from ``FROM`` on.
+            parameters: Values of its placeholders.
+
+        Raises:
+            TooLarge, Damaged, SourceError: As :meth:`rows`.
+        """
+        made: Iterable[Row] | None = None
+        try:
+            with closing(self.connection.execute(f"SELECT json_group_array(json_array({', '.join(columns)})) {rest}", parameters)) as found:
+                made = msgspec.json.decode(found.fetchone()[0], type=list[tuple[Any, ...]])
+        except sqlite3.Error as error:
+            known = self._known(error)
+            if isinstance(known, SourceError) and known.code is not ProblemCode.SCHEMA_UNKNOWN:
+                raise known from None
+        except (msgspec.DecodeError, UnicodeError):
+            pass
+        yield from self.rows(f"SELECT {', '.join(columns)} {rest}", parameters) if made is None else made
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns; empty where there is no such table (a view is none)."""
@@ -132,8 +159,7 @@ class Reader:
         return _refusal(error, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Read(Generic[T]):
+class Read(Struct, Generic[T], frozen=True):
     """What a read gave; its connection is closed.
 
     Attributes:

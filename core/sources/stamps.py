@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+
+class Stamp(Struct, frozen=True):
     """What ``stat`` tells of a database and its ``-wal``; equal stamps mean that nothing was written.
 
     Attributes:

@@ -21,7 +21,7 @@ class _Widths(dict[str, int]):
         return width
 
 
-_WIDTHS = _Widths()
+_WIDTHS = _Widths(dict.fromkeys(map(chr, range(0x20, 0x7F)), 1))
 
 
 def know(signs: str) -> None:

@@ -68,7 +68,7 @@ LETTERS: Mapping[Category, Shown] = {
 _SIGNS = "…▌─┄│┬┴≈—–−●◇▲▇░·┃├└▸✓✗╌█▒┊Δ→▏▎▍▋▊▉×▁▂▃▄▅▆≥“”’‹›⇄±≋◐○◌⇢"
 _TWINS = """$>--|++^---*o!#:.||`+YN-#%|d>.::==#x__--==>""'<>=&@%0c>"""
 _TABLE = str.maketrans(_SIGNS, _TWINS)
-know(_SIGNS)
+know(_SIGNS + "↑↓←→⏎")  # the latter name keys: their twins are words
 
 
 def ascii_twin(text: str, width_of: Mapping[str, int] | None = None) -> str:

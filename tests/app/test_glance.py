@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
+from ctx_inspect.app import desk
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.core.live import LiveEvent
 from ctx_inspect.core.model import Ledger, replace
 from ctx_inspect.core.views.timeline import StepKey, TurnKey
 
@@ -113,3 +117,60 @@ async def test_another_session_is_read_without_waiting_for_the_first(tmp_path: P
         source.go.set()
         await until(pilot, lambda: not app.desk.partial)
         assert app.turns.turn == len(source.ledgers[other.partition(":")[2]].turns)
+
+
+async def test_all_turns_come_before_what_is_made_of_message_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, real = threading.Event(), desk.compose
+
+    def compose(*args: Any, whole: bool = True, **options: Any) -> Any:
+        assert not whole or go.wait(10)
+        return real(*args, whole=whole, **options)
+
+    monkeypatch.setattr(desk, "compose", compose)
+    monkeypatch.setattr(desk, "LONG", 10)
+    source = FakeSource([ledger("pi:a", "A long one")])
+    async with running([source], tmp_path) as (app, pilot):
+        try:
+            await until(pilot, lambda: "47 turns" in seen(app))
+            text = seen(app)
+            assert "reading the session" in text
+            assert "The session is still being read" in text
+            for claim in ("Sent in total", "█   47"):
+                assert claim not in text, claim
+            rails = [row.tier for row in app.desk.snapshot.timeline.turns] if app.desk.snapshot is not None else []
+            assert {str(r.why) for r in rails} == {"not_yet"}  # type: ignore[union-attr]
+            await pilot.press("k", "k", "5", "6", "2")
+            assert app.turns.turn == 45
+            assert "The session is still being read" in seen(app)
+            # news that come now are read afterwards
+            source.ledgers["a"] = ledger("pi:a", "A long one", 48)
+            app.desk.take_news(LiveEvent(source, ids=frozenset({"a"})))
+        finally:
+            go.set()
+        await until(pilot, lambda: not app.desk.unfinished)
+        await until(pilot, lambda: "still being read" not in seen(app))
+        assert app.turns.turn == 45
+        assert app.desk.snapshot is not None
+        assert app.desk.snapshot.timeline == real(source, app.desk.snapshot.ledger).timeline
+        app.catch_up()
+        await until(pilot, lambda: "48 turns" in seen(app))
+
+
+async def test_news_after_stopping_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, real = threading.Event(), desk.compose
+
+    def compose(*args: Any, whole: bool = True, **options: Any) -> Any:
+        assert not whole or go.wait(10)
+        return real(*args, whole=whole, **options)
+
+    monkeypatch.setattr(desk, "compose", compose)
+    monkeypatch.setattr(desk, "LONG", 10)
+    source = FakeSource([ledger("pi:a", "A long one")])
+    async with running([source], tmp_path) as (app, pilot):
+        await until(pilot, lambda: "47 turns" in seen(app))
+        assert app.desk.stop()
+        source.ledgers["a"] = ledger("pi:a", "A long one", 48)
+        app.desk.take_news(LiveEvent(source, ids=frozenset({"a"})))
+        go.set()
+        app.catch_up()
+        await until(pilot, lambda: "48 turns" in seen(app) and not app.desk.unfinished)

@@ -94,9 +94,7 @@ def test_a_fault_ends_with_one_sentence_and_no_value(tmp_path: Path) -> None:
         raise LookupError(secret)
     TimelinePane.select = broken
     """
-    status, out = in_terminal(
-        code(textwrap.indent(textwrap.dedent(more), "    ")), "ff", "Fix login 500", {"XDG_STATE_HOME": str(tmp_path)}
-    )
+    status, out = in_terminal(code(textwrap.indent(textwrap.dedent(more), "    ")), "ff", " turns", {"XDG_STATE_HOME": str(tmp_path)})
     assert status == 1
     assert "ctx-inspect stopped by an error of its own (LookupError)" in out.replace("\r\n", " ").replace("\n", " ")
     assert "sk-live" not in out

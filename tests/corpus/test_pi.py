@@ -170,6 +170,19 @@ def test_every_session_lists_and_opens(sources: list[PiSource]) -> None:
             assert sorted(hidden) == sorted(a for a in answers if a not in active)
 
 
+def test_every_session_has_its_newest_name(sources: list[PiSource]) -> None:
+    named = 0
+    for source in sources:
+        for info in source.sessions().sessions:
+            lines = [line for line in Path(str(info.path)).read_bytes().split(b"\n") if b'"type":"session_info"' in line]
+            names = [json.loads(line).get("name") for line in lines]
+            if names and names[-1]:
+                named += 1
+                assert info.title == names[-1]
+                assert source.open(info.id).info.title == names[-1]
+    assert named
+
+
 def test_usage_of_copies_is_counted_once(sources: list[PiSource]) -> None:
     for source in sources:
         rows: Counter[tuple[str, int]] = Counter()

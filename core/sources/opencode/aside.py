@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from threading import RLock
 
 from ctx_inspect.core.model import Context, HiddenTurn
@@ -19,6 +18,7 @@ from ctx_inspect.core.sources.opencode.rebuild import Rebuild, Wish
 from ctx_inspect.core.sources.opencode.records import Entry
 from ctx_inspect.core.sources.opencode.story import COVERAGE, Story
 from ctx_inspect.core.sources.opencode.wire import Target
+from msgspec import Struct, field
 
 REVERTED = "reverted"
 
@@ -27,8 +27,7 @@ def _key(entry: Entry) -> tuple[int, str]:
     return entry.row.created, entry.row.id
 
 
-@dataclass(slots=True)
-class _Branch:
+class _Branch(Struct):
     """Rows that were taken back.
 
     Attributes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -20,6 +19,7 @@ from ctx_inspect.core.sources.base import Environment
 from ctx_inspect.core.sources.opencode.constants import OUTPUT_TOKEN_MAX, RESERVED_MAX
 from ctx_inspect.core.sources.opencode.records import UNREADABLE
 from ctx_inspect.core.text.jsonc import plain_json
+from msgspec import Struct
 
 _CONFIG_MOST, _CATALOGUE_MOST = 1 << 20, 32 << 20
 _NAMES = ("config.json", "opencode.json", "opencode.jsonc")
@@ -49,8 +49,7 @@ class _Config(msgspec.Struct):
     compaction: _Compaction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
+class _Stated(Struct, frozen=True):
     """Limits of one model as one file states them, in tokens."""
 
     context: int | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from time import time
 from typing import Any, Generic, TypeGuard, TypeVar
 
@@ -11,6 +10,7 @@ from ctx_inspect.core.model import ProblemCode
 from ctx_inspect.core.sources.opencode.decode import message_row, part_head, part_row
 from ctx_inspect.core.sources.opencode.records import UNREADABLE, Entry, MessageRow, PartRow
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge
+from msgspec import Struct, field
 
 T = TypeVar("T")
 
@@ -23,8 +23,7 @@ _HELD = 32 * 1024 * 1024
 """Bytes that are held until the connection is closed; more than that is decoded while it is open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows(Generic[T]):
+class Rows(Struct, Generic[T], frozen=True):
     """The decoded rows of a table.
 
     Attributes:
@@ -38,8 +37,7 @@ class Rows(Generic[T]):
     changed: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The decoded rows of a session, as of one read.
 
     Attributes:
@@ -57,8 +55,7 @@ class Snapshot:
     read_at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """Rows as they were read; :meth:`snapshot` decodes them, when the connection is closed."""
 
     before: Snapshot
@@ -131,7 +128,7 @@ class _Reading(Generic[T]):
         return found
 
     def _again(self, where: str, session: str, since: int) -> None:
-        now = set(self._reader.rows(f"SELECT rowid, id, time_updated {where}", (session,)))
+        now = set(self._reader.at_once(("rowid", "id", "time_updated"), where, (session,)))
         self._same = frozenset([row for row in now & self._before.stamps if row[2] < since])
         self.ids.update([row[1] for row in self._same])
         self._one_by_one([row[0] for row in now - self._same])
@@ -222,8 +219,7 @@ def _entries(before: list[Entry], messages: Mapping[str, MessageRow], parts: Map
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(Struct, frozen=True):
     """How a table's rows are read; ``columns`` end in the JSON."""
 
     name: str

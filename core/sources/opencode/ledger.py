@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.model import (
     Context,
@@ -23,14 +22,14 @@ from ctx_inspect.core.sources.opencode.rebuild import Replay, Wish
 from ctx_inspect.core.sources.opencode.records import Entry
 from ctx_inspect.core.sources.opencode.story import COVERAGE, Contexts, Story, Where, story
 from ctx_inspect.core.sources.opencode.wire import Target, pruned_times
+from msgspec import Struct
 
 _LATEST = 2**62
 
 COPIED = "rows older than the session: OpenCode records no fork"
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """A revert that the next prompt will make final."""
 
     message: str

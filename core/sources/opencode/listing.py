@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from time import time
 from typing import Any
 
 import msgspec
 from ctx_inspect.core.model import Estimated, Known, Model, ProblemCode, Raw, SessionInfo
-from ctx_inspect.core.model.ledger import NO_ORIGIN
+from ctx_inspect.core.model.ledger import NO_MODEL, NO_ORIGIN
+from ctx_inspect.core.model.values import replace
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.opencode.constants import HELPERS, LAST_MIGRATION
 from ctx_inspect.core.sources.opencode.decode import when
 from ctx_inspect.core.sources.opencode.ledger import Pending
 from ctx_inspect.core.sources.opencode.records import UNREADABLE
 from ctx_inspect.core.sources.sqlite import Damaged, Reader
+from msgspec import Struct, field
 
 LIST_TABLES = frozenset({"session", "message", "session_message", "session_v2", "migration"})
 """The only tables that a list can read."""
@@ -25,16 +27,14 @@ LIVE_MS = 60_000
 _WANTED = ("id", "parent_id", "title", "directory", "project_id", "agent", "model", "version", "revert", "time_created", "time_updated")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A session's row: what the list shows, and what opening it needs."""
 
     info: SessionInfo
     pending: Pending | None = None
 
 
-@dataclass(slots=True)
-class Sessions:
+class Sessions(Struct):
     """All sessions of one database by id, newest first."""
 
     found: dict[str, Found] = field(default_factory=dict[str, Found])
@@ -83,39 +83,42 @@ def sessions(reader: Reader, path: Raw, only: str | None = None) -> Sessions:
     return Sessions({f.info.id: f for f in order})
 
 
-def _rows(reader: Reader, table: str, columns: Collection[str], only: str | None) -> list[dict[str, Any]]:
-    have = [c for c in _WANTED if c in columns]
-    sql = f"SELECT {', '.join(have)} FROM {table}" + (" WHERE id = ?" if only is not None else "")
-    rows: list[dict[str, Any]] = []
+def _rows(reader: Reader, table: str, columns: Collection[str], only: str | None) -> list[Sequence[Any]]:
+    """Return the rows of a table of sessions, as far as they can be read: one value per name in ``_WANTED``."""
+    wanted = [c if c in columns else "NULL" for c in _WANTED]
+    rows: list[Sequence[Any]] = []
     try:
-        rows.extend(dict(zip(have, row, strict=True)) for row in reader.rows(sql, (only,) if only is not None else ()))
+        if only is None:
+            rows.extend(reader.at_once(wanted, f"FROM {table}"))
+        else:
+            rows.extend(reader.rows(f"SELECT {', '.join(wanted)} FROM {table} WHERE id = ?", (only,)))
     except Damaged:
         reader.note(ProblemCode.CORRUPT, "A page of the database is damaged: some sessions cannot be listed; the others are.")
     return rows
 
 
-def _found(row: Mapping[str, Any], path: Raw, form: str, now: int) -> Found:
-    id, parent = str(row["id"]), _text(row.get("parent_id"))
-    directory, title, updated = _text(row.get("directory")), _text(row.get("title")), _time(row.get("time_updated"))
+def _found(row: Sequence[Any], path: Raw, form: str, now: int) -> Found:
+    raw_id, raw_parent, raw_title, raw_directory, project, agent, model, _version, revert, born, moved = row
+    id, parent, directory, title, updated = str(raw_id), _text(raw_parent), _text(raw_directory), _text(raw_title), _time(moved)
     info = SessionInfo(
         f"opencode:{id}",
         "opencode",
         id,
         title,
         directory,
-        _time(row.get("time_created")),
+        _time(born),
         updated,
         path,
         form,
         project_of(directory) if directory else None,
-        _text(row.get("project_id")),
+        _text(project),
         f"opencode:{parent}" if parent else None,
         live=updated is not None and 0 <= now - updated < LIVE_MS,
-        agent=_text(row.get("agent")),
-        model=_model(row.get("model")),
+        agent=_text(agent),
+        model=_model(model) if isinstance(model, str) else NO_MODEL,
         helper=_helper(title) if parent else None,
     )
-    return Found(info, _pending(row.get("revert")))
+    return Found(info, _pending(revert) if revert is not None else None)
 
 
 def _text(value: object) -> Raw | None:
@@ -126,9 +129,10 @@ def _time(value: object) -> int | None:
     return when(value) if isinstance(value, int) else None
 
 
-def _model(value: object) -> Model:
+@lru_cache(maxsize=256)
+def _model(value: str) -> Model:
     try:
-        m = msgspec.json.decode(value, type=_Model) if isinstance(value, str) else _Model()
+        m = msgspec.json.decode(value, type=_Model)
     except UNREADABLE:
         m = _Model()
     return Model(_text(m.providerID), _text(m.id or m.modelID))
@@ -188,14 +192,18 @@ def _forks(reader: Reader, made: dict[str, Found]) -> None:
     """Find forks: a copy keeps the times of its messages, so its first one is older than the session."""
     if "time_created" not in reader.columns("message"):
         return
+    forks = {
+        id: at
+        for id, born, at in reader.at_once(("s.id", "s.time_created", _FIRST), f"FROM session s WHERE {_FIRST} < s.time_created")
+        if isinstance(at, int) and isinstance(born, int) and id in made
+    }
+    if not forks:
+        return
     first: dict[int, list[str]] = {}
-    forks: list[tuple[str, int]] = []
-    for id, born, at in reader.rows(f"SELECT s.id, s.time_created, {_FIRST} FROM session s"):
+    for id, at in reader.at_once(("s.id", _FIRST), "FROM session s"):
         if isinstance(at, int) and id in made:
             first.setdefault(at, []).append(id)
-            if isinstance(born, int) and at < born:
-                forks.append((id, at))
-    for id, at in forks:
+    for id, at in forks.items():
         candidates = [c for c in first[at] if c != id]
         made[id] = replace(made[id], info=replace(made[id].info, forked_from=_origin(reader, made, id, candidates)))
 

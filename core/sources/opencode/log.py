@@ -8,13 +8,13 @@ that are wanted, and only so far.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from ctx_inspect.core.sources.opencode.decode import message_row, part_row, when
 from ctx_inspect.core.sources.opencode.records import LOGGED, UNREADABLE, Entry, MessageRow, PartRow
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge
+from msgspec import Struct
 
 REMOVED, MESSAGE, PART, SESSION = "message.removed.1", "message.updated.1", "message.part.updated.1", "session.updated.1"
 
@@ -22,8 +22,7 @@ _MOST = 20_000
 """Events that are looked at for one session."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revert:
+class Revert(Struct, frozen=True):
     """One revert that the next prompt made final.
 
     Attributes:
@@ -43,8 +42,7 @@ class Revert:
     inside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """What the log tells of a session.
 
     Attributes:

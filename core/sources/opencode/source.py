@@ -6,10 +6,10 @@ import gc
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ctx_inspect.core.model import Known, Ledger, Listing, Model, Problem, ProblemCode, Raw, Ref, SessionInfo, Window
+from ctx_inspect.core.model.values import replace
 from ctx_inspect.core.sources.base import Change, Environment, NoSession, SourceError
 from ctx_inspect.core.sources.opencode import json_store
 from ctx_inspect.core.sources.opencode.config import window
@@ -23,13 +23,13 @@ from ctx_inspect.core.sources.opencode.story import Story
 from ctx_inspect.core.sources.opencode.text import GONE, TOO_LARGE, UNREADABLE_ROW, constant_text, field_text
 from ctx_inspect.core.sources.sqlite import Damaged, Reader, TooLarge, read
 from ctx_inspect.core.sources.stamps import Stamp, beside, stamp
+from msgspec import Struct
 
 _OPEN_TABLES = LIST_TABLES | {"part", "event"}
 _CHANGE_TABLES = frozenset({"session", "event_sequence"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Private:
+class _Private(Struct, frozen=True):
     """What opening a session again starts from."""
 
     snapshot: Snapshot
@@ -38,24 +38,21 @@ class _Private:
     file: tuple[int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Cursor of a database: its stamp, and per session what moves with every write."""
+class _Seen(Struct, frozen=True):
+    """Cursor of a database: its stamp, and per session what moves with every write (``None``: not read yet)."""
 
     stamp: Stamp
-    sessions: Mapping[str, tuple[object, ...]]
+    sessions: Mapping[str, tuple[object, ...]] | None
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """Cursor of a ``storage`` folder."""
 
     stamps: frozenset[tuple[str, int, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cursors:
+class _Cursors(Struct, frozen=True):
     """Cursor of a source: one per store."""
 
     each: tuple[object, ...]
@@ -127,30 +124,34 @@ class Database:
         now = stamp(self.path)
         if now.db is None:
             return Change(since, gone=True)
-        if isinstance(since, _Seen) and since.stamp == now:
+        if not isinstance(since, _Seen):
+            # A stat is enough to tell later that something moved. Rows are read with the next look: whoever starts to
+            # watch lists the sessions now, and must not wait for this.
+            return Change(_Seen(now, None, exact=False), None, listing=True)
+        old = since.sessions
+        if since.stamp == now and old is not None:
             return Change(since)
         seen, exact = read(self.path, _moves, tables=_CHANGE_TABLES).value
         cursor = _Seen(now, seen, exact)
-        if not isinstance(since, _Seen) or since.stamp.file != now.file or not exact:
+        if old is None:
+            return Change(cursor) if since.stamp == now == stamp(self.path) else Change(cursor, None, listing=True)
+        if since.stamp.file != now.file or not exact:
             return Change(cursor, None, listing=True)
-        old = since.sessions
         ids = frozenset(id for id in seen.keys() | old.keys() if seen.get(id) != old.get(id))
-        listing = seen.keys() != old.keys() or any(seen[id][1:] != old[id][1:] for id in ids)
+        listing = seen.keys() != old.keys() or any(seen[id][:-2] != old[id][:-2] for id in ids)
         return Change(cursor, ids, listing)
 
 
 def _moves(reader: Reader) -> tuple[Mapping[str, tuple[object, ...]], bool]:
-    """Return (newest event, title, parent…) per session, and whether every write moves it."""
+    """Return (what the list shows…, time of the last change, newest event) per session, and whether every write moves it."""
     have = reader.columns("session")
-    wanted = [c for c in ("id", "title", "parent_id", "time_updated") if c in have]
-    if not wanted or wanted[0] != "id":
+    if "id" not in have:
         return {}, False
     exact = {"aggregate_id", "seq"} <= reader.columns("event_sequence")
-    events: dict[str, int] = dict(reader.rows("SELECT aggregate_id, seq FROM event_sequence")) if exact else {}
-    seen: dict[str, tuple[object, ...]] = {
-        row[0]: (events.get(row[0]), *row[1:]) for row in reader.rows(f"SELECT {', '.join(wanted)} FROM session")
-    }
-    return seen, exact and all(row[0] is not None for row in seen.values())
+    events: dict[str, int] = dict(reader.at_once(("aggregate_id", "seq"), "FROM event_sequence")) if exact else {}
+    wanted = [c if c in have else "NULL" for c in ("id", "title", "parent_id", "directory", "agent", "model", "time_updated")]
+    seen: dict[str, tuple[object, ...]] = {row[0]: (*row[1:], events.get(row[0])) for row in reader.at_once(wanted, "FROM session")}
+    return seen, exact and all(row[-1] is not None for row in seen.values())
 
 
 class JsonFolder:

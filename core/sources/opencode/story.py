@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import eq
 
 from ctx_inspect.core.model import Category, Context, Coverage, HiddenTurn, Item, Mark, MarkKind, Raw, Why
@@ -15,6 +14,7 @@ from ctx_inspect.core.sources.opencode.log import Revert
 from ctx_inspect.core.sources.opencode.rebuild import Replay, Wish
 from ctx_inspect.core.sources.opencode.records import Entry, MessageRow
 from ctx_inspect.core.sources.opencode.wire import Target
+from msgspec import Struct, field
 
 
 def _missing(what: str) -> Coverage:
@@ -31,8 +31,7 @@ COVERAGE = {
 }
 
 
-@dataclass(slots=True)
-class Where:
+class Where(Struct):
     """Finds the turn and the request that an event stands after."""
 
     times: list[int] = field(default_factory=list[int])
@@ -86,8 +85,7 @@ class Contexts:
         return self._items[key]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A compaction's request row; its event is made when all rows are read, since its answer follows."""
 
     entry: Entry
@@ -95,8 +93,7 @@ class Asked:
     after: str | None
 
 
-@dataclass(slots=True)
-class Story:
+class Story(Struct):
     """The active rows of a session, read in order: what a ledger is made of, and what a later one goes on from.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 
 from ctx_inspect.core.model import (
@@ -26,6 +25,7 @@ from ctx_inspect.core.model.evidence import Confirmed, Witness
 from ctx_inspect.core.sources.opencode.classes import UserClass, classify, opens
 from ctx_inspect.core.sources.opencode.constants import WORDS
 from ctx_inspect.core.sources.opencode.records import Entry, MessageRow, raw
+from msgspec import Struct, field
 
 RETRIES = Unavailable(Why.NOT_RECORDED, WORDS + "retries")
 NO_LIMIT = Unavailable(Why.NOT_RECORDED, WORDS + "a limit with a request")
@@ -179,8 +179,7 @@ def inputs_of(session: str, entries: Sequence[Entry]) -> tuple[Ref, ...]:
     return tuple(refs)
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A turn being read."""
 
     rows: list[Entry]
@@ -189,8 +188,7 @@ class _Open:
     made: Turn | None = None
 
 
-@dataclass(slots=True)
-class Assembly:
+class Assembly(Struct):
     """Rows put into turns, in order."""
 
     session: str

@@ -7,17 +7,16 @@ in its place (``const:<name>`` of :mod:`constants`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.model import Message, Part, PartKind, Raw, Ref, Role, Synthetic
 from ctx_inspect.core.sources.opencode import constants as k
 from ctx_inspect.core.sources.opencode.classes import TABLE, UserClass, is_media
 from ctx_inspect.core.sources.opencode.records import Entry, Media, PartRow, Tool
 from ctx_inspect.core.text.size import utf8
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The model a list is made for: rows of another one are written in another way."""
 
     provider: str | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,6 +17,7 @@ from ctx_inspect.core.sources.pi.records import Content, Line, decode, millis
 from ctx_inspect.core.sources.pi.session import Header, header_of, id_in_name
 from ctx_inspect.core.sources.pi.trouble import EMPTY, NO_HEADER, refused
 from ctx_inspect.core.text.redact import whole_words
+from msgspec import Struct
 
 FIRST_LOOK = 16 << 10
 MOST = 512 << 10
@@ -29,8 +29,7 @@ LIVE = 60.0
 """Seconds since the last change within which a session counts as live."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(Struct, frozen=True):
     """What the ends of a file tell.
 
     Attributes:

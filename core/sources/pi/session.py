@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctx_inspect.core.model import HiddenTurn, Ledger, MarkKind, Model, Problem, ProblemCode, Raw, SessionInfo
@@ -20,13 +19,13 @@ from ctx_inspect.core.sources.pi.records import Line, count, decode, millis
 from ctx_inspect.core.sources.pi.tree import Left, Tree, grow
 from ctx_inspect.core.sources.pi.trouble import EMPTY, NO_HEADER, problems_of, refused
 from ctx_inspect.core.sources.pi.walk import Walk
+from msgspec import Struct
 
 QUIET = 2.0
 """Seconds without a change after which a last line without LF counts, if it is whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The session line.
 
     Attributes:
@@ -275,6 +274,11 @@ class SessionFile:
                 found += branch.hidden()
             turns[left.root.id] = len(found)
             self._hidden += found
+
+    @property
+    def identity(self) -> Identity | None:
+        """What proves that the file is still the one that was read."""
+        return self._identity
 
     # -- saying ------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ctx_inspect.core.model import (
@@ -24,6 +23,7 @@ from ctx_inspect.core.model import (
     Unavailable,
     Why,
     Window,
+    replace,
 )
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.sources.base import Change, NoSession, SourceError
@@ -31,6 +31,7 @@ from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.config import Configuration
 from ctx_inspect.core.sources.pi.find import agent_folder
 from ctx_inspect.core.sources.pi.listing import Glance, glance, info_of, session_files
+from ctx_inspect.core.sources.pi.names import Names
 from ctx_inspect.core.sources.pi.session import QUIET, SessionFile, id_in_name
 from ctx_inspect.core.sources.pi.sweep import Cursor, Sweep
 from ctx_inspect.core.sources.pi.tail import newest
@@ -39,6 +40,10 @@ from ctx_inspect.core.sources.pi.trouble import refused
 
 OPEN_FILES = 4
 """Sessions whose index is kept, so that texts are found without reading the file again."""
+
+SEARCHED = {True: 1 << 30, False: 16 << 20}
+"""Bytes in which one list looks for names, by whether it is the only one (a GB takes 0.8 s): others go on with the next list and look."""
+SEARCHED_IN_LOOK = 8 << 20
 
 Stamp = tuple[int, int, int, int]
 """Device, inode, size, mtime in nanoseconds."""
@@ -73,6 +78,7 @@ class PiSource:
         self._outside: dict[str, tuple[Stamp | None, Glance | None]] = {}  # parents that are not listed here
         self._files: OrderedDict[str, SessionFile] = OrderedDict()
         self._sweep = Sweep(path)
+        self._names = Names()
 
     def watch_paths(self) -> Sequence[Path]:
         """Return the folders (or the file) to be watched."""
@@ -101,6 +107,8 @@ class PiSource:
             self._glances[name] = seen
             if isinstance(seen[1], SourceError):
                 problems.append(Problem(Raw(name), seen[1].code, seen[1].message))
+        self._names.keep(self._glances.__contains__)
+        self._find_names(SEARCHED[self.one_shot])
         self._named = {}
         for name in self._glances:
             self._named.setdefault(name.rsplit("/", 1)[-1], []).append(name)
@@ -126,6 +134,26 @@ class PiSource:
         self._paths = {id: str(info.path) for id, info in rows.items()}
         ordered = sorted(rows.values(), key=lambda i: i.updated or 0, reverse=True)
         return Listing(tuple(ordered), tuple(problems))
+
+    def _find_names(self, most: int) -> bool:
+        """Look for the names of sessions in the middle of their files, the newest first; return whether one is another now.
+
+        Args:
+            most: Bytes to be read at most.
+        """
+        rows = [(stamp[3], name) for name, (stamp, seen) in self._glances.items() if isinstance(seen, Glance)]
+        another = False
+        for _, name in sorted(rows, reverse=True):
+            stamp, seen = self._glances[name]
+            if not isinstance(seen, Glance):
+                continue
+            if most > 0:
+                most -= self._names.search(name, stamp, most)
+            found = self._names.known(name)
+            if found is not None and found != seen.name:
+                self._glances[name] = stamp, replace(seen, name=found)
+                another = True
+        return another
 
     def _list(self) -> list[tuple[str, os.stat_result]]:
         try:
@@ -237,7 +265,10 @@ class PiSource:
         if isinstance(seen, SourceError):
             raise seen
         model = file.model if file.model != Model(None, None) else seen.model
-        better = replace(seen, name=file.name or Raw(""), updated=file.updated or seen.updated, model=model)
+        title = file.name or Raw("")
+        if file.identity is not None:
+            self._names.learn(name, stamp_of(at), at.st_size, file.identity, title)
+        better = replace(seen, name=title, updated=file.updated or seen.updated, model=model)
         self._glances[name] = (stamp_of(at), better)
         return info_of(better, file.path, at, self._clock(), self._origin(better))
 
@@ -246,10 +277,11 @@ class PiSource:
     def changed(self, since: object | None) -> Change:
         """Tell what is new since the cursor; stats a bounded number of files per call."""
         found = self._sweep.look(since if isinstance(since, Cursor) else None, self._clock())
+        named = not found.names and self._find_names(SEARCHED_IN_LOOK)
         ids: frozenset[str] | None = frozenset()
         if found.names:
             ids = frozenset(id for id, name in self._paths.items() if name in found.names) if self._paths else None
-        return Change(found.cursor, ids, listing=found.listing or bool(found.names), gone=found.gone)
+        return Change(found.cursor, ids, listing=found.listing or named or bool(found.names), gone=found.gone)
 
     # -- texts and limits --------------------------------------------------------------------------------
 

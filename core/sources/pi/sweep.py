@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ctx_inspect.core.sources.pi.listing import session_files
 from ctx_inspect.core.sources.pi.session import QUIET
+from msgspec import Struct, field
 
 HOT = 64
 """Files changed last that are looked at every time."""
@@ -18,8 +18,7 @@ SLICE = 512
 Stamp = tuple[int, int, int]
 
 
-@dataclass(slots=True)
-class Cursor:
+class Cursor(Struct):
     """What the store looked like; opaque to others."""
 
     files: dict[str, Stamp] = field(default_factory=dict)
@@ -28,8 +27,7 @@ class Cursor:
     reported: dict[str, Stamp] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a look found.
 
     Attributes:

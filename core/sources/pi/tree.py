@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ctx_inspect.core.sources.pi.entries import Entry
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """A branch that hangs off the active one and was left.
 
     Attributes:
@@ -26,8 +25,7 @@ class Left:
     returned: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """Entries by how they hang together.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from ctx_inspect.core.model import replace
 
 from tests.app.commands.sample import DAY, LEDGER, START, SampleSource, info
 from tests.command import Call

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ctx_inspect.app import main as main_module
-from ctx_inspect.core.model import ProblemCode
+from ctx_inspect.core.model import ProblemCode, replace
 from ctx_inspect.core.sources.base import SourceError
 
 from tests.app.commands.sample import LEDGER, SampleSource, info
@@ -55,7 +54,10 @@ def test_usage(cli: Call, args: list[str]) -> None:
     refused(cli(*args, sources=[SampleSource(LEDGER)]), 2)
 
 
-@pytest.mark.parametrize("command", [["sessions"], ["turns", "last"], ["show", "last"], ["diff", "last"], ["check", "last", "--no-rewrite"], ["last"], [], ["doctor"]])
+@pytest.mark.parametrize(
+    "command",
+    [["sessions"], ["turns", "last"], ["show", "last"], ["diff", "last"], ["check", "last", "--no-rewrite"], ["last"], [], ["doctor"]],
+)
 def test_a_named_source_that_is_not_there(cli: Call, tmp_path: Path, command: list[str]) -> None:
     refused(cli(*command, "--source", str(tmp_path / "nowhere")), 3, "nowhere", "no such file")
     refused(cli("--source", str(tmp_path / "nowhere"), *command), 3)

@@ -339,3 +339,64 @@ def test_the_connection_is_closed_even_when_work_fails(tmp_path: Path, monkeypat
         read(tmp_path / "a.db", lambda r: 1 / 0, tables={"t"})
     with pytest.raises(sqlite3.ProgrammingError):
         seen[0].execute("SELECT 1")
+
+
+ODD = {
+    "text": "'plain', 1, 'ü\"\\' || char(10) || char(0) || '💥'",
+    "numbers": "9223372036854775807, -9223372036854775808, 1.5",
+    "whole float": "1764557118123.0, NULL, ''",
+    "json inside": "'{\"a\":[1]}', 0, '[null]'",
+    "bytes": "x'00ff', 2, 'after bytes'",
+    "no number": "9e999, -9e999, 3",
+}
+
+
+@pytest.mark.parametrize("odd", [*ODD, "all"])
+def test_rows_at_once_are_the_rows_one_by_one(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "odd.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE session (a, b, c)")
+    for values_of in [ODD[odd]] if odd != "all" else ODD.values():
+        db.execute(f"INSERT INTO session VALUES ({values_of})")
+    db.commit()
+    db.close()
+
+    def work(reader: Reader) -> tuple[list[Any], list[Any]]:
+        one_by_one = [list(row) for row in reader.rows("SELECT a, b, NULL, c FROM session")]
+        return one_by_one, [list(row) for row in reader.at_once(("a", "b", "NULL", "c"), "FROM session")]
+
+    one_by_one, at_once = read(path, work, tables={"session"}).value
+    assert at_once == one_by_one
+    assert [[type(v) for v in row] for row in at_once] == [[type(v) for v in row] for row in one_by_one]
+
+
+def test_rows_at_once_are_one_step(tmp_path: Path) -> None:
+    make(tmp_path / "a.db", rows=50).close()
+
+    def work(reader: Reader) -> tuple[int, int]:
+        asked: list[str] = []
+        reader.connection.set_trace_callback(asked.append)
+        return len(list(reader.at_once(("id", "v"), "FROM t"))), len(asked)
+
+    assert read(tmp_path / "a.db", work, tables={"t"}).value == (50, 1)
+
+
+def test_rows_at_once_over_the_limit_or_no_text_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE session (a)")
+    db.executemany("INSERT INTO session VALUES (?)", [("x" * 900,)] * 20)
+    db.commit()
+    found = read(path, lambda r: [len(a) for (a,) in r.at_once(("a",), "FROM session")], tables={"session"}, limit=5000)
+    assert found.value == [900] * 20
+    db.execute("INSERT INTO session VALUES (CAST(x'c328' AS TEXT))")
+    db.commit()
+    db.close()
+
+    def until_damaged(reader: Reader) -> list[object]:
+        seen: list[object] = []
+        with pytest.raises(Damaged):
+            seen.extend(len(a) for (a,) in reader.at_once(("a",), "FROM session"))
+        return seen
+
+    assert read(path, until_damaged, tables={"session"}).value == [900] * 20

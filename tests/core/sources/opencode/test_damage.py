@@ -292,7 +292,7 @@ def test_a_deleted_session_and_a_deleted_file(db: OpenCodeDB) -> None:  # 8
     s.turn("one")
     db.flush()
     source = OpenCodeSource(db.path)
-    cursor = source.changed(None).cursor
+    cursor = source.changed(source.changed(None).cursor).cursor
     ledger = source.open(s.id)
     s.delete()
     db.flush()
@@ -336,12 +336,12 @@ def test_changed_names_the_sessions_that_moved(db: OpenCodeDB) -> None:
     b.turn("one")
     db.flush()
     source = OpenCodeSource(db.path)
-    cursor = source.changed(None).cursor
+    cursor = source.changed(source.changed(None).cursor).cursor
     assert not source.changed(cursor).any
     step = a.step("more")
     db.flush()
     change = source.changed(cursor)
-    assert change.ids == frozenset({a.id})
+    assert (change.ids, change.listing) == (frozenset({a.id}), False)  # it moved; the list's words did not
     # a part that is rewritten moves nothing but the event log's counter
     part = a.parts_of(step)[1][0]
     a.part(step, text("changed"), id=part)
@@ -353,6 +353,29 @@ def test_changed_names_the_sessions_that_moved(db: OpenCodeDB) -> None:
     newest = source.changed(later.cursor)
     assert newest.listing
     assert newest.ids == frozenset({c.id})
+    for column, value in (("title", "renamed"), ("agent", "plan"), ("model", '{"id":"m"}'), ("directory", "/elsewhere")):
+        db.db.execute(f"UPDATE session SET {column} = ? WHERE id = ?", (value, b.id))
+        db.flush()
+        newest = source.changed(newest.cursor)
+        assert (newest.ids, newest.listing) == (frozenset({b.id}), True), column
+    db.close()
+
+
+def test_the_first_look_reads_no_row_and_misses_nothing(db: OpenCodeDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = db.session("a")
+    a.turn("one")
+    db.flush()
+    source = OpenCodeSource(db.path)
+    with monkeypatch.context() as m:
+        m.setattr(source_module, "read", lambda *_, **__: pytest.fail("rows were read"))
+        first = source.changed(None)
+    a.turn("two")  # before anything is known of the rows: which session moved cannot be told, but that one did
+    db.flush()
+    change = source.changed(first.cursor)
+    assert (change.ids, change.listing) == (None, True)
+    a.turn("three")
+    db.flush()
+    assert source.changed(change.cursor).ids == frozenset({a.id})
     db.close()
 
 

@@ -105,16 +105,80 @@ def test_the_name_is_the_last_one_in_file_order(store: PiStore) -> None:
     assert titles["plain"] == ("words " * 100).strip()  # more than is shown: it is redacted before it is cut
 
 
-def test_a_name_in_the_middle_of_a_long_file_is_known_once_it_was_opened(store: PiStore) -> None:
+def title_of(source: PiSource) -> str | None:
+    (info,) = source.sessions().sessions
+    return info.title
+
+
+def test_a_new_name_in_the_middle_of_a_long_file_is_in_the_list_and_stays(store: PiStore) -> None:
     s = store.session()
+    s.rename("first name")
     s.turn("first words")
     s.rename("the name")
     s.turn("x" * 100_000)
-    s.turn("y" * 100_000)
+    s.turn("y" * 2_000_000)
     source = source_of(store.sessions)
-    assert source.sessions().sessions[0].title == "first words"
+    assert title_of(source) == "the name"
     assert source.open(s.id).info.title == "the name"
-    assert source.sessions().sessions[0].title == "the name"
+    for _ in range(3):  # it grows, and the list is taken from its ends again
+        s.turn("z" * 600_000)
+        assert title_of(source) == "the name"
+        assert source.open(s.id).info.title == "the name"
+    s.rename("")
+    s.turn("a" * 600_000)
+    assert title_of(source) == "first words"
+    assert title_of(source_of(store.sessions)) == "first words"
+    s.rename("at last")
+    s.turn("b" * 600_000)
+    s.turn('a "session_info" in words, and as a record: {"type":"session_info","name":"no name"}')
+    s.custom({"type": "session_info", "name": "no name"})
+    assert title_of(source) == title_of(source_of(store.sessions)) == "at last"
+
+
+@pytest.mark.parametrize("around", range(-20, 21, 4))
+def test_a_name_is_found_wherever_blocks_meet(store: PiStore, monkeypatch: pytest.MonkeyPatch, around: int) -> None:
+    monkeypatch.setattr("ctx_inspect.core.sources.pi.names.BLOCK", 1024)
+    s = store.session()
+    s.turn("words")
+    s.rename("the name")
+    place = s.path.stat().st_size - s.path.read_bytes().rfind(b'"session_info"')
+    s.put("custom", {"customType": "state", "data": "x" * 40_000})
+    fill = 4 * 1024 - (s.path.stat().st_size - s.path.read_bytes().rfind(b'"session_info"')) % 1024 + around
+    s.put("custom", {"customType": "state", "data": "y" * fill})
+    assert place > 0
+    assert title_of(source_of(store.sessions)) == "the name"
+
+
+def test_a_replaced_file_has_its_own_name(store: PiStore) -> None:
+    s = store.session()
+    s.rename("old")
+    s.turn("x" * 700_000)
+    source = source_of(store.sessions)
+    assert title_of(source) == "old"
+    data = s.path.read_bytes().replace(b'"old"', b'"new"')
+    s.path.unlink()
+    s.path.write_bytes(data)
+    assert title_of(source) == "new"
+
+
+def test_the_search_for_names_is_bounded_and_goes_on_with_later_looks(store: PiStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctx_inspect.core.sources.pi.source.SEARCHED", {False: 1 << 20, True: 1 << 30})
+    monkeypatch.setattr("ctx_inspect.core.sources.pi.source.SEARCHED_IN_LOOK", 1 << 20)
+    s = store.session()
+    s.turn("first words")
+    s.rename("the name")
+    for _ in range(5):
+        s.turn("x" * 700_000)
+    source = PiSource(store.sessions, clock=Clock(START))
+    assert title_of(source) == "first words"
+    look = source.changed(None)
+    told = 0
+    for _ in range(8):
+        look = source.changed(look.cursor)
+        told += look.listing
+    assert told == 1
+    assert title_of(source) == "the name"
+    assert title_of(PiSource(store.sessions, one_shot=True)) == "the name"
 
 
 def test_newest_first_and_flat_folders(tmp_path: Path) -> None:
@@ -158,10 +222,22 @@ def test_listing_reads_the_ends_of_a_file_only(store: PiStore, monkeypatch: pyte
         return data
 
     monkeypatch.setattr(os, "pread", counting)
-    (info,) = source_of(store.sessions).sessions().sessions
+    searched: list[str] = []
+    monkeypatch.setattr("ctx_inspect.core.sources.pi.names.Names.search", lambda *words: searched.append(words[1]) or 0)
+    source = source_of(store.sessions)
+    (info,) = source.sessions().sessions
     assert info.title == "first"
+    assert searched == [str(s.path)]
     assert info.updated == s.now
     assert read < 64 << 10
+    monkeypatch.undo()
+    source.sessions()
+    s.rename("last name")
+    monkeypatch.setattr(os, "pread", counting)
+    read = 0
+    (info,) = source.sessions().sessions
+    assert info.title == "last name"
+    assert read < 128 << 10  # what came is searched, not all of it again
 
 
 # -- damage ----------------------------------------------------------------------------------------------------
