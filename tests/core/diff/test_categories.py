@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from ctx_inspect.core.diff.categories import category_report, with_knock_ons
 from ctx_inspect.core.diff.report import NoBaseline, State
-from ctx_inspect.core.diff.tokens import OTHER_COUNTER, StoreCounts, difference
+from ctx_inspect.core.diff.tokens import StoreCounts
 from ctx_inspect.core.measure import Measure
-from ctx_inspect.core.model import Category, Confirmed, Estimated, Origin, Raw, Unavailable, Why
+from ctx_inspect.core.model import Category, Estimated, Origin, Raw, Unavailable
 from ctx_inspect.core.text.tokens import BytesCounter
 
 from tests.core.diff.contexts import context, item, items, said
@@ -68,18 +68,6 @@ def test_a_listed_skill_whose_body_changed_has_not_changed() -> None:
     """Of a skill that is only listed the listing is the context; its body is none until it is loaded."""
     listing = items(SKILLS, "testing=listing")
     assert category_report(SKILLS, context(listing), context(listing, messages=said("the body of the skill"))).state is State.SAME
-
-
-def test_two_counters_make_no_difference() -> None:
-    assert difference(Estimated(5, "a"), Estimated(9, "a")).delta == Estimated(4, "a")
-    assert difference(Estimated(5, "a"), Estimated(9, "b")).delta == OTHER_COUNTER
-    assert difference(Confirmed(5), Confirmed(9)).delta == Confirmed(4)
-    assert difference(Confirmed(5), Estimated(9, "a")).delta == OTHER_COUNTER
-    gone = Unavailable(Why.GONE, "gone")
-    assert difference(gone, Confirmed(9)).delta == gone
-    # an image more is not another counter
-    how = "bytes/3.5, 1 of 9 parts not counted"
-    assert difference(Estimated(5, "bytes/3.5"), Estimated(9, how)).delta == Estimated(4, how)
 
 
 def test_helpers_of_an_mcp_server_follow_it() -> None:
