@@ -46,6 +46,14 @@ def test_what_may_only_be_unattributed_is_lost() -> None:
     assert [i.k for i in found.lost] == ["thinking"]
 
 
+def test_absence_proves_nothing_where_either_side_is_incomplete() -> None:
+    whole, partly = context(items(TOOLS, "a=1/2 b=1/3")), context(items(TOOLS, "a=1/2 c=1/4"), partly=(TOOLS,))
+    for pair in ((whole, partly), (partly, whole)):
+        found = category_report(TOOLS, *pair)
+        assert (found.state, found.changes) == (State.SAME, ())
+        assert sorted(i.k for i in found.lost) == ["b", "c"]
+
+
 def test_snapshots_of_two_points_are_not_compared() -> None:
     found = category_report(TOOLS, context(items(TOOLS, "a=1/2")), context(items(TOOLS, "a=1/2"), point="wire"))
     assert (found.state, found.baseline_why) == (State.NO_BASELINE, NoBaseline.POINT_CHANGED)
@@ -116,3 +124,9 @@ def test_a_helper_that_goes_does_not_follow_a_server_that_comes() -> None:
     came = item(TOOLS, "mini_lookup=d/s", Origin("mcp", name=Raw("mini")))
     found = with_knock_ons([category_report(TOOLS, context(items(TOOLS, "read_mcp_resource=a/b")), context((came,)))])[0]
     assert {c.k: c.follows for c in found.changes} == {"read_mcp_resource": None, "mini_lookup": None}
+
+
+def test_a_knock_on_is_of_content_and_not_of_where_it_stands() -> None:
+    before, after = context(items(SYSTEM, "a=1 b=2 c=3")), context(items(SYSTEM, "c=3 a=1 b=2"))
+    found = with_knock_ons([category_report(SYSTEM, before, after)], {(SYSTEM, Raw("c")): "model"})[0]
+    assert [(c.k, c.follows) for c in found.changes] == [("c", None)]
