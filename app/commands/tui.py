@@ -11,7 +11,7 @@ from ctx_inspect.app.commands.options import CRASHED, Settings, command
 from ctx_inspect.app.commands.stores import stores, turn_named
 from ctx_inspect.core.sources.discovery import discover, open_sources
 
-TABS = ("budget", "steps", "text")
+TABS = ("diff", "budget", "cache", "steps", "text")
 
 
 @command("ctx-inspect", context_settings={"ignore_unknown_options": False})
