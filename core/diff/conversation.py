@@ -88,11 +88,11 @@ def _match(found: Differences, new: Sequence[Message]) -> None:
     come = [n for n, was in enumerate(place) if was < 0]
     if gone and come:
         by_id = _first_of_equals([old[n].id for n in gone], [new[n].id for n in come])
-        for n, was in zip(come, by_id, strict=True):
-            if was >= 0:
-                place[n] = gone[was]
-                found.changed.append((old[gone[was]], new[n]))
-        taken = set(place)
+        again = {n: gone[was] for n, was in zip(come, by_id, strict=True) if was >= 0}
+        found.changed = [(old[was], new[n]) for n, was in again.items()]
+        for n, was in again.items():
+            place[n] = was
+        taken = set(again.values())
         gone = [n for n in gone if n not in taken]
     found.removed = [old[n] for n in gone]
     newest, fresh = -1, False
@@ -108,7 +108,10 @@ def _match(found: Differences, new: Sequence[Message]) -> None:
 
 def _first_of_equals(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return for each new key the place of the first equal old one that no key before it took; -1 where there is none."""
-    first: dict[str, int] = {}
+    first = dict(zip(old, range(len(old)), strict=True))
+    if len(first) == len(old):  # nothing repeats, as nearly always
+        return [first.pop(key, -1) for key in new]
+    first.clear()
     following = [-1] * len(old)
     for n in range(len(old) - 1, -1, -1):
         key = old[n]
