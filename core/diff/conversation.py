@@ -95,15 +95,9 @@ def _match(found: Differences, new: Sequence[Message]) -> None:
         taken = set(again.values())
         gone = [n for n in gone if n not in taken]
     found.removed = [old[n] for n in gone]
-    newest, fresh = -1, False
-    for n, message in zip(place, new, strict=True):
-        if n < 0:
-            found.added.append(message)
-            fresh = True
-        elif fresh or n < newest:
-            found.shifted = True
-        else:
-            newest = n
+    found.added = [message for n, message in zip(place, new, strict=True) if n < 0]
+    kept = [n for n in place if n >= 0]
+    found.shifted = kept != sorted(kept) or place[: len(kept)] != kept  # in another order, or something new before one of them
 
 
 def _first_of_equals(old: Sequence[str], new: Sequence[str]) -> list[int]:
@@ -203,9 +197,9 @@ def causes_of(
         gone: Whether the older request's turn is no longer on the active history.
     """
     left = _Unexplained(list(found.removed), list(found.changed), found.shifted)
-    had = {m.id for m in found.rest} | {m.row for m in found.rest if m.row is not None}
     causes: list[Cause] = []
     turned = [m for m in between if m.kind in (MarkKind.REVERT, MarkKind.BRANCH)]
+    had = {i for m in found.rest for i in (m.id, m.row) if i is not None} if turned else set[str]()
     if any(m.refs.get("message") in had for m in turned):
         turned = [m for m in turned if m.refs.get("message") in had]
     elif not gone:  # what was taken back or left came after the older request
