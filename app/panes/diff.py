@@ -158,7 +158,7 @@ class DiffTab:
 
         if not isinstance(key, FoldKey | ItemKey) or (isinstance(key, ItemKey) and (on or key.changed)):
             return False
-        if (key.category not in self._unfolded) == on:
+        if (key.category in self._unfolded) == on:
             return False
         self._unfolded = self._unfolded ^ {key.category}
         return True

@@ -55,7 +55,10 @@ def test_usage(cli: Call, args: list[str]) -> None:
     refused(cli(*args, sources=[SampleSource(LEDGER)]), 2)
 
 
-@pytest.mark.parametrize("command", [["sessions"], ["turns", "last"], ["show", "last"], ["diff", "last"], ["check", "last", "--no-rewrite"], ["last"], [], ["doctor"]])
+@pytest.mark.parametrize(
+    "command",
+    [["sessions"], ["turns", "last"], ["show", "last"], ["diff", "last"], ["check", "last", "--no-rewrite"], ["last"], [], ["doctor"]],
+)
 def test_a_named_source_that_is_not_there(cli: Call, tmp_path: Path, command: list[str]) -> None:
     refused(cli(*command, "--source", str(tmp_path / "nowhere")), 3, "nowhere", "no such file")
     refused(cli("--source", str(tmp_path / "nowhere"), *command), 3)
