@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.board import Board
 from ctx_inspect.app.panes.detail import TABS
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, own, said
+from ctx_inspect.core.views.drift import NOT_TOLD
 from ctx_inspect.widgets.lines import LinesView
 
 
@@ -57,7 +60,7 @@ class Actions(Board):
             self.drawer.open()
         elif pane == keymap.TIMELINE:
             self._show_pane(self.detail.lines)
-        elif not self.detail.unfold():
+        elif not self.detail.open():
             self.whole = not self.whole
             self.arrange()
 
@@ -69,10 +72,10 @@ class Actions(Board):
             self.detail.unfold()
 
     def action_fold(self) -> None:
-        """Hide the turn's steps; from the detail go back to the turn."""
+        """Hide the turn's steps; fold a category; else from the detail go back to the turn."""
         if self.pane_name() == keymap.TIMELINE:
             self.turns.unfold(False)
-        elif self.detail.lines.has_focus:
+        elif self.detail.lines.has_focus and not self.detail.fold():
             self._back_to_turns()
 
     def _back_to_turns(self) -> None:
@@ -87,13 +90,21 @@ class Actions(Board):
         elif self.desk.stop():
             self.say(own("reading was stopped: choose a session with s"))
             self.redraw()
+        elif self.detail.lines.has_focus and self.detail.close_card():
+            self.draw_foot()
         elif self.whole:
             self.whole = False
             self.arrange()
         elif self.detail.lines.has_focus:
             self._back_to_turns()
+        elif self.stop_comparing():
+            self.say(own("comparing the turns was stopped"))
         elif self.trouble.dismiss():
             self.draw_foot()
+
+    def stop_comparing(self) -> bool:
+        """Stop comparing the turns; return whether they were being compared."""
+        raise NotImplementedError
 
     # --- session and turn ------------------------------------------------------------------------------------
 
@@ -117,16 +128,71 @@ class Actions(Board):
         self._back_to_turns()
 
     def action_reveal(self) -> None:
-        """Show the turn's texts, or hide them; they are seen while the pane has the focus, so it gets it."""
-        if self.detail.tab != "text":
-            self.say(own("v shows the text of a turn on the Text tab (6)"))
+        """Show the turn's texts, or what changed in one; or hide them. They are seen while the pane has the focus, so it gets it."""
+        if self.detail.tab not in {"text", "diff"}:
+            self.say(own("v shows the text of a turn on the Text tab (6), and what changed in a text on the Diff tab (1)"))
             return
         if self.empty.display:
             return
-        if not self.detail.lines.has_focus:
+        why = self.detail.reveal()
+        if why is not None:
+            self.say(said(why))
+        elif not self.detail.lines.has_focus:
             self._show_pane(self.detail.lines)
-        self.detail.reveal()
         self.draw_foot()
+
+    # --- what changed ----------------------------------------------------------------------------------------
+
+    def action_changed(self, by: int) -> None:
+        """Go to the next turn in which something changed, or the one before."""
+        self._go_near(by, self.turns.told.changed, "in which anything but growth happened")
+
+    def action_broken(self, by: int) -> None:
+        """Go to the next turn in which the cache was lost, or the one before."""
+        self._go_near(by, self.turns.told.broken, "in which the cache was lost")
+
+    def _go_near(self, by: int, wanted: Callable[[int], bool], what: str) -> None:
+        if self.turns.told is NOT_TOLD:
+            self.say(own("the turns are still being compared"))
+        elif not self.turns.near(by, wanted):
+            self.say(said(f"there is no {'later' if by > 0 else 'earlier'} turn {what}"))
+
+    def action_mark(self) -> None:
+        """Compare other turns with this one, or with their own baselines again."""
+        turn = self.turns.turn
+        if turn is None or self.desk.partial:
+            return
+        marked = self.detail.diff.mark(turn)
+        self.turns.mark(turn if marked else None)
+        self.detail.redraw()
+        words = joined("each turn is compared with turn ", turn, " now; m on that turn ends it")
+        self.say(words if marked else own("each turn is compared with the one before it again"))
+
+    def action_change(self, by: int) -> None:
+        """Go to the next change, or the one before."""
+        if self.detail.tab == "diff":
+            self.detail.next_change(by)
+
+    def action_sides(self) -> None:
+        """Show both sides beside each other, or names once."""
+        if self.detail.tab == "diff" and not self.detail.toggle_sides():
+            self.say(own("both sides stand beside each other where the pane is 80 columns wide"))
+
+    def action_fold_all(self) -> None:
+        """Unfold all that did not change, or fold it."""
+        self.detail.fold_all()
+
+    def action_moved(self) -> None:
+        """Show or hide the map of what moved."""
+        if self.mapped is None or len(self.screen_stack) > 1:
+            self.say(own("the turns are still being compared"))
+        elif self.arrangement is not None and self.arrangement.map:
+            self.map_wanted = not self.map_wanted
+            self.draw_map()
+        else:
+            from ctx_inspect.app.panes.moved import MovedSheet
+
+            self.push_screen(MovedSheet(self.mapped, self.turns.turn))
 
     def action_sessions(self) -> None:
         """Open the sessions."""

@@ -68,7 +68,7 @@ def run(
         looked: Where discovery looked, for the empty screen.
         session: Open this session: a key or an id.
         turn: Select this turn; negative from the end.
-        tab: ``budget``, ``steps`` or ``text``.
+        tab: ``diff``, ``budget``, ``cache``, ``steps`` or ``text``.
         ascii: Draw in ASCII; also where the terminal asks for it by itself.
         theme: ``dark``, ``light``, ``high-contrast`` or ``ansi``.
         keys: Keys set by the person, by id.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ctx_inspect.app import keymap, themes
 from ctx_inspect.app.colourless import Colourless
@@ -12,6 +13,7 @@ from ctx_inspect.app.desk import Desk, place_of
 from ctx_inspect.app.layout import Arrangement, arrange
 from ctx_inspect.app.panes.detail import TABS, DetailPane
 from ctx_inspect.app.panes.frame import EmptyPane, FootBand, HeadBand, ProblemBand
+from ctx_inspect.app.panes.moved import MovedMapView
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
 from ctx_inspect.app.start import Start
@@ -28,6 +30,9 @@ from textual.containers import Container, Horizontal
 from textual.geometry import Size
 from textual.timer import Timer
 
+if TYPE_CHECKING:
+    from ctx_inspect.app.study import Study
+
 SETTLE = 0.3
 """Seconds until something that takes longer is said to."""
 
@@ -42,6 +47,7 @@ class Board(App[None]):
     Screen { background: $ground; color: $ink; }
     Picker { background: $ground 60%; }
     #body, #main { height: 1fr; width: 1fr; }
+    #left { height: 1fr; width: 34; }
     """
 
     def __init__(self, start: Start) -> None:
@@ -52,7 +58,11 @@ class Board(App[None]):
         self.memory = remembered(start.state)
         self.head, self.foot, self.trouble = HeadBand(), FootBand(), ProblemBand()
         self.turns, self.detail, self.drawer = TimelinePane(), DetailPane(), SessionsPane()
-        self.main = Container(id="main")
+        self.main, self.left = Container(id="main"), Container(id="left")
+        self.map = MovedMapView()
+        self.map_wanted = True
+        self.mapped: Study | None = None
+        """What the map of what moved is made from."""
         line = (Span(POST_TOP, Tone.DIM),), (Span(POST, Tone.DIM),)
         self.divider, self.second = Divider(*line), Divider(*line)
         self.empty = EmptyPane(start.looked, self.empty_keys())
@@ -77,8 +87,8 @@ class Board(App[None]):
         if plain:
             # the last step before the terminal: also what the framework draws by itself
             self._filters = [Colourless()]
-        tab = start.tab or self.memory.get("tab") or "budget"
-        self.detail.tab = tab if tab in TABS and (tab != "text" or start.tab) else "budget"
+        tab = start.tab or self.memory.get("tab") or "diff"
+        self.detail.tab = tab if tab in TABS and (tab != "text" or start.tab) else "diff"
         if start.keys:
             self.set_keymap(start.keys)
 
@@ -86,7 +96,9 @@ class Board(App[None]):
         """Header, panes, the line about problems, footer."""
         yield self.head
         with Horizontal(id="body"):
-            yield self.drawer
+            with self.left:
+                yield self.drawer
+                yield self.map
             yield self.second
             with self.main:
                 yield self.turns
@@ -104,7 +116,7 @@ class Board(App[None]):
         if self.empty.display:
             return keymap.EMPTY
         if focused is self.detail.lines:
-            return keymap.TEXT if self.detail.tab == "text" else keymap.DETAIL
+            return {"text": keymap.TEXT, "diff": keymap.DIFF}.get(self.detail.tab, keymap.DETAIL)
         if focused is self.drawer.lines:
             return keymap.SESSIONS
         if focused is self.drawer.filter:
@@ -124,8 +136,10 @@ class Board(App[None]):
             out |= {"why"}
         if self.previous is None:
             out.add("back")
-        if self.detail.tab != "text":
+        if self.detail.tab not in {"text", "diff"}:
             out.add("reveal")
+        if self.detail.tab != "diff":
+            out |= {"next_change", "change_before", "sides", "fold_all"}
         return frozenset(out)
 
     def empty_keys(self) -> list[tuple[str, str]]:
@@ -153,7 +167,7 @@ class Board(App[None]):
         self.main.styles.layout = "horizontal" if found.side else "vertical"
         self.turns.styles.width = found.timeline_size or "1fr" if found.side else "1fr"
         self.turns.styles.height = found.timeline_size or "1fr" if not found.side else "1fr"
-        self.drawer.styles.width = found.sessions_size or "1fr"
+        self.left.styles.width = found.sessions_size or "1fr"
         self.turns.legend.display, self.detail.chart.display, self.foot.display = found.legend, found.chart, found.footer
         for pane in (self.turns, self.detail, self.drawer):
             pane.title.display = found.titles
@@ -169,7 +183,7 @@ class Board(App[None]):
         self.main.display = not empty and (found.timeline or found.detail)
         self.turns.display, self.detail.display = found.timeline, found.detail
         self.divider.display = found.side and found.timeline and found.detail
-        self.drawer.display = found.sessions and not empty
+        self.left.display = self.drawer.display = found.sessions and not empty
         self.second.display = found.sessions and found.timeline | found.detail and not empty
         if empty and self.focused is not self.empty:
             self.empty.focus()
@@ -177,9 +191,19 @@ class Board(App[None]):
             self.turns.lines.focus()
         if self.drawer.display:
             self.drawer.show(self.desk.sessions, self.start.here, self.desk.wanted, self.desk.gone_keys())
+        self.draw_map()
         self.turns.redraw()
         self.draw_head()
         self.draw_foot()
+
+    def draw_map(self) -> None:
+        """Show the map of what moved under the sessions, where there is room and something in it."""
+        found = self.arrangement
+        room = found is not None and found.map and self.map_wanted and self.mapped is not None and not self.drawer_open
+        self.map.display = room
+        if room and found is not None:
+            self.map.show(self.mapped, self.turns.turn)
+            self.map.styles.height = self.map.rows(found.sessions_size)
 
     def draw_head(self) -> None:
         """Draw the header anew."""
@@ -203,7 +227,7 @@ class Board(App[None]):
             loading,
             self.look.ascii_only,
         )
-        gauge = snapshot.gauge(self.look.ascii_only, self.detail.exact_shown) if snapshot is not None else None
+        gauge = snapshot.gauge(self.look.ascii_only, self.detail.budget.exact_shown) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
 
     def draw_foot(self) -> None:
@@ -212,12 +236,14 @@ class Board(App[None]):
         if self.detail.revealed:
             words["reveal"] = "uncover keys" if self.detail.covers else "hide text"
         pane = keymap.SHEET if len(self.screen_stack) > 1 else self.pane_name()
-        self.foot.set(pane, self.start.keys, self.absent(), words)
+        unseen = {"reveal"} if pane == keymap.TIMELINE and self.detail.tab != "text" else set[str]()
+        self.foot.set(pane, self.start.keys, self.absent() | unseen, words)
 
     def draw_detail(self) -> None:
         """Show the selected turn's details."""
         self.detail_due, self.detail_at = None, time.monotonic()
         self.detail.show(self.desk.snapshot, self.turns.turn)
+        self.draw_map()
         self.draw_foot()
 
     def repaint(self, _theme: object) -> None:

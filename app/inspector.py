@@ -8,18 +8,18 @@ import unicodedata
 from typing import ClassVar
 
 from ctx_inspect.app import keymap
-from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
 from ctx_inspect.app.desk import place_of
-from ctx_inspect.app.messages import Counted, Faulted, Listed, News, Read, Texts
-from ctx_inspect.app.panes.detail import DetailPane
+from ctx_inspect.app.findings import Findings
+from ctx_inspect.app.messages import Faulted, Listed, News, Read
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
+from ctx_inspect.app.panes.wishes import Entered, TabChosen
 from ctx_inspect.app.start import Fault
 from ctx_inspect.app.state import log_crash, remember
 from ctx_inspect.core.choose import pick, project_key
 from ctx_inspect.core.live import LiveEvent
-from ctx_inspect.core.model import Problem, ProblemCode, Raw, Request
+from ctx_inspect.core.model import Problem, ProblemCode, Raw
 from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.views.names import named
 from ctx_inspect.widgets.band import Band
@@ -30,11 +30,11 @@ from textual.binding import BindingType
 SETTLE = 0.3
 """Seconds after the first list until a session is chosen though other sources have not answered."""
 
-PACE, AFTER_CURSOR, QUIET = 0.1, 0.02, 0.25
-"""Seconds between two drawings of the details, from the cursor's line to them, and until what takes long is begun."""
+PACE, AFTER_CURSOR = 0.1, 0.02
+"""Seconds between two drawings of the details, and from the cursor's line to them."""
 
 
-class Inspector(Actions):
+class Inspector(Findings):
     """The terminal interface."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -65,6 +65,10 @@ class Inspector(Actions):
     def take_news(self, event: LiveEvent | Fault) -> None:
         """Take news from a thread."""
         self.post_message(Faulted(event) if isinstance(event, Fault) else News(event))
+
+    def take_fault(self, fault: Fault) -> None:
+        """Take an error of a thread, in that thread."""
+        self.post_message(Faulted(fault))
 
     @on(Faulted)
     def faulted(self, message: Faulted) -> None:
@@ -125,6 +129,7 @@ class Inspector(Actions):
             self.previous, self.turns.follow = self.desk.wanted, self.desk.infos[key].live if key in self.desk.infos else False
             self.turns.show(None, True)
             self.detail.show(None, None)
+            self.study(None)
         if self.desk.want(key, read=not after_frame):
             if after_frame:
                 self.call_after_refresh(self.desk.begin)
@@ -153,6 +158,8 @@ class Inspector(Actions):
             if not self.desk.partial:
                 self.turn_wanted = None
             self.detail.show(snapshot, self.turns.turn)
+            if snapshot.whole:  # comparing looks into message lists, which would be made twice
+                self.study(snapshot)
         self.catch_up()
         self.redraw()
 
@@ -180,18 +187,6 @@ class Inspector(Actions):
         if message.event.listing or message.event.gone or message.event.error is not None or message.event.back:
             self.redraw()
 
-    @on(Texts)
-    def texts(self, message: Texts) -> None:
-        """Show texts, if they are still wanted, and have the rest read."""
-        if message.key != self.desk.wanted or not self.detail.wants(message.asked):
-            return
-        texts, problem = self.desk.take_texts(message)
-        if problem is not None:
-            self.trouble.add([problem])
-        self.detail.take(texts, not message.rest)
-        if message.rest:
-            self.desk.ask_texts(message.rest, message.asked)
-
     def age(self) -> None:
         """Once a minute: ages, and whether sessions still live."""
         for source in {id(s): s for key, s in self.desk.sources.items() if self.desk.infos[key].live}.values():
@@ -213,51 +208,15 @@ class Inspector(Actions):
         """Go to the details."""
         self.action_open()
 
-    @on(DetailPane.TabChosen)
-    def tab_chosen(self, message: DetailPane.TabChosen) -> None:
+    @on(TabChosen)
+    def tab_chosen(self, message: TabChosen) -> None:
         """Show the tab."""
         self.action_tab(message.name)
 
-    @on(DetailPane.Uncounted)
-    def shares_wanted(self, message: DetailPane.Uncounted) -> None:
-        """Count a long message list in a thread, once the selection rests: it would hold up keys."""
-        self.set_timer(QUIET, lambda: self.count_shares(message))
-
-    def count_shares(self, message: DetailPane.Uncounted) -> None:
-        """Count, unless another turn is selected by now."""
-        if self.detail.counting == message.id:
-            self.run_worker(lambda: self.call_from_thread(self.detail.take_shares, message.id, message.count()), thread=True)
-
-    @on(DetailPane.Countable)
-    def countable(self, message: DetailPane.Countable) -> None:
-        """Count a request by a vocabulary, once the selection rests."""
-        self.set_timer(QUIET, lambda: self.count_on(message.request))
-
-    def count_on(self, request: Request) -> None:
-        """Have some more of a request counted, unless another one is shown by now."""
-        if self.detail.shown is request and self.detail.tab == "budget":
-            self.desk.ask_count(request)
-
-    @on(Counted)
-    def counted(self, message: Counted) -> None:
-        """Show what was counted, or go on."""
-        if message.key != self.desk.wanted:
-            return
-        match message.found:
-            case BaseException() as error:
-                self.trouble.add([self.desk.problem(error, None, "counting tokens")])
-            case True:
-                self.count_on(message.request)
-            case False:
-                pass
-            case exact:
-                self.detail.take_exact(exact)
-                self.draw_head()
-
-    @on(DetailPane.Wanted)
-    def texts_wanted(self, message: DetailPane.Wanted) -> None:
-        """Read texts."""
-        self.desk.ask_texts(message.refs, message.asked)
+    @on(Entered)
+    def row_entered(self) -> None:
+        """Open what was double-clicked."""
+        self.action_open()
 
     @on(SessionsPane.Wanted)
     def session_wanted(self, message: SessionsPane.Wanted) -> None:
@@ -299,5 +258,7 @@ class Inspector(Actions):
 
     def on_unmount(self) -> None:
         """Remember choices: ids and names, never a text."""
+        self.closing = True
+        self.close_lanes()
         tab = self.detail.tab if self.detail.tab != "text" else self.memory.get("tab")
         remember({"session": self.desk.wanted or self.memory.get("session"), "tab": tab, "theme": self.theme}, self.start.state)

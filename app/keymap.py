@@ -13,9 +13,18 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-TIMELINE, DETAIL, TEXT, SESSIONS, FILTER, EMPTY, SHEET = "timeline", "detail", "text", "sessions", "filter", "empty", "sheet"
-EVERYWHERE = frozenset({TIMELINE, DETAIL, TEXT, SESSIONS, EMPTY})
-READING = frozenset({TIMELINE, DETAIL, TEXT})
+TIMELINE, DIFF, DETAIL, TEXT, SESSIONS, FILTER, EMPTY, SHEET = (
+    "timeline",
+    "diff",
+    "detail",
+    "text",
+    "sessions",
+    "filter",
+    "empty",
+    "sheet",
+)
+READING = frozenset({TIMELINE, DIFF, DETAIL, TEXT})
+EVERYWHERE = READING | {SESSIONS, EMPTY}
 MOVING = EVERYWHERE - {EMPTY}
 
 
@@ -32,6 +41,7 @@ class Key(Struct, frozen=True):
         panes: Where it is valid.
         rank: Place in the footer; 0 = not there.
         foot: Panes in whose footer it stands; ``None`` = all where it is valid.
+        pair: How it is written in the footer, where it stands there for itself and its opposite.
     """
 
     id: str
@@ -43,6 +53,7 @@ class Key(Struct, frozen=True):
     panes: frozenset[str] = EVERYWHERE
     rank: int = 0
     foot: frozenset[str] | None = None
+    pair: str = ""
 
 
 KEYS = (
@@ -52,22 +63,58 @@ KEYS = (
     Key("last", "G,end", "G", "", "last", "last line", MOVING),
     Key("half_down", "ctrl+d,pagedown", "ctrl+d", "", "half down", "half a page down", MOVING),
     Key("half_up", "ctrl+u,pageup", "ctrl+u", "", "half up", "half a page up", MOVING),
-    Key("follow", "f", "f", "follow", "follow", "follow the newest turn, or stop following", READING, 1),
-    Key("unfold", "right,l", "→", "unfold", "steps", "show the turn's steps", frozenset({TIMELINE}), 2),
-    Key("fold", "left,h", "←", "fold", "fold", "hide the steps; from the detail: back to the turn", READING),
-    Key("open", "enter", "⏎", "open", "open", "open; again: the whole height", MOVING, 3),
-    Key("reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, until the pane is left", READING, 1),
+    Key("follow", "f", "f", "follow", "follow", "follow the newest turn, or stop following", READING, 1, frozenset({TIMELINE, DETAIL})),
+    Key("next_change", "n", "n", "change(1)", "change", "next change of this turn", READING, 1, frozenset({DIFF}), "n N"),
+    Key("change_before", "N", "N", "change(-1)", "change before", "change before, of this turn", READING),
+    Key(
+        "changed",
+        "right_square_bracket,full_stop",
+        "] .",
+        "changed(1)",
+        "changed",
+        "next turn in which something changed",
+        READING,
+        2,
+        frozenset({TIMELINE, DETAIL}),
+        "[ ]",
+    ),
+    Key("changed_before", "left_square_bracket,comma", "[ ,", "changed(-1)", "changed before", "changed turn before", READING),
+    Key(
+        "broken",
+        "right_curly_bracket,greater_than_sign",
+        "} >",
+        "broken(1)",
+        "break",
+        "next turn in which the cache was lost",
+        READING,
+        3,
+        frozenset({TIMELINE, DETAIL}),
+        "{ }",
+    ),
+    Key("broken_before", "left_curly_bracket,less_than_sign", "{ <", "broken(-1)", "break before", "cache break before", READING),
+    Key("mark", "m", "m", "mark", "mark", "compare other turns with this one; again: no more", READING, 4, frozenset({TIMELINE, DIFF})),
+    Key("unfold", "right,l", "→", "unfold", "steps", "show the turn's steps; unfold", READING - {TEXT}, 5, frozenset({TIMELINE})),
+    Key("fold", "left,h", "←", "fold", "fold", "hide the steps; fold; from the detail: back to the turn", READING),
+    Key("open", "enter", "⏎", "open", "open", "open: the details, an item's card; again: the whole height", MOVING, 3, MOVING - {TIMELINE}),
+    Key(
+        "reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, or what changed in it, until the pane is left", READING, 2
+    ),
+    Key("fold_all", "z", "z", "fold_all", "unfold", "unfold all that did not change, or fold it", READING, 5, frozenset({DIFF})),
+    Key("sides", "u", "u", "sides", "sides", "both sides beside each other, or names once", READING, 6, frozenset({DIFF})),
+    Key("moved", "w", "w", "moved", "what moved", "what moved: items by turns", READING),
+    Key("tab_diff", "1", "1", "tab('diff')", "diff", "Diff: what changed", READING),
     Key("tab_budget", "2", "2", "tab('budget')", "budget", "Budget: what fills the window", READING),
+    Key("tab_cache", "3", "3", "tab('cache')", "cache", "Cache: what became of it in each step", READING),
     Key("tab_steps", "5", "5", "tab('steps')", "steps", "Steps: the turn's requests", READING),
     Key("tab_text", "6", "6", "tab('text')", "text", "Text: what was said", READING),
-    Key("next_pane", "tab", "Tab", "next_pane", "pane", "next pane", MOVING, 5),
+    Key("next_pane", "tab", "Tab", "next_pane", "pane", "next pane", MOVING, 6, MOVING - {TIMELINE, DIFF}),
     Key("previous_pane", "shift+tab", "shift+Tab", "previous_pane", "pane before", "pane before", MOVING),
     Key("filter", "slash", "/", "filter", "filter", "filter the sessions", frozenset({SESSIONS}), 1),
     Key("choose", "", "↓ ↑", "", "choose", "line below, line above, while you type", frozenset({FILTER}), 1),
     Key("take", "", "⏎", "", "open", "open the session", frozenset({FILTER}), 2),
     Key("leave", "", "Esc", "", "close", "stop filtering", frozenset({FILTER}), 3),
-    Key("copy", "y", "y", "copy", "copy", "copy the session's id, a command, or a summary", READING, 4),
-    Key("sessions", "s", "s", "sessions", "sessions", "sessions; typing filters them", EVERYWHERE, 6),
+    Key("copy", "y", "y", "copy", "copy", "copy the report, an id, a command; write a file", READING, 5, frozenset({DIFF, DETAIL, TEXT})),
+    Key("sessions", "s", "s", "sessions", "sessions", "sessions; typing filters them", EVERYWHERE, 6, EVERYWHERE - {DIFF}),
     Key("back", "S", "S", "back", "last session", "back to the last session", EVERYWHERE),
     Key("demo", "d", "d", "demo", "demo", "look around with sample data", frozenset({EMPTY}), 1),
     Key("choose_sheet", "", "↓ ↑", "", "choose", "line below, line above", frozenset({SHEET}), 1),
@@ -105,7 +152,23 @@ def bindings() -> list[Binding]:
     ]
 
 
-_NAMES = {"colon": ":", "question_mark": "?", "exclamation_mark": "!", "slash": "/", "escape": "Esc", "enter": "⏎", "tab": "Tab"}
+_NAMES = {
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "comma": ",",
+    "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "colon": ":",
+    "question_mark": "?",
+    "exclamation_mark": "!",
+    "slash": "/",
+    "escape": "Esc",
+    "enter": "⏎",
+    "tab": "Tab",
+}
 
 
 SPELLED = {"↓": "down", "↑": "up", "→": "right", "←": "left", "⏎": "enter"}
@@ -161,5 +224,11 @@ def footer(
     )
     right = [k for k in ranked if k.id in RIGHT]
     left = [k for k in ranked if k.id not in RIGHT][: MOST - len(right)]
-    written = [[(k, shown(k, changed, ascii_only).split(" ctrl+")[0]) for k in part] for part in (left, right)]
+    written = [[(k, _in_footer(k, changed, ascii_only)) for k in part] for part in (left, right)]
     return written[0], written[1]
+
+
+def _in_footer(key: Key, changed: Mapping[str, str], ascii_only: bool) -> str:
+    if key.pair and key.id not in changed:
+        return key.pair
+    return shown(key, changed, ascii_only).split(" ctrl+")[0]

@@ -8,8 +8,8 @@ COLUMN_FROM = 160
 """From this width on the sessions are a column."""
 SIDE_FROM = 112
 """From this width on timeline and detail stand side by side: both have room for words then."""
-TIMELINE_LEAST, TIMELINE_MOST = 60, 96
-"""Cells that the timeline gets beside the detail: what happened in a turn has room in so many."""
+TIMELINE_LEAST, TIMELINE_MOST = 56, 96
+"""Cells that the timeline gets beside the detail: what changed in a turn has room in so many, and from 75 on words for it."""
 ONE_PANE_BELOW = 14
 """Below this height one pane is seen at a time."""
 BARE_BELOW = 8
@@ -18,6 +18,8 @@ GAUGE_FROM = 10
 """From this height on the gauge has its own line."""
 LEGEND_FROM = 50
 CHART_FROM = 36
+MAP_FROM = 34
+"""From this height on the map of what moved stands under the sessions."""
 SESSIONS_WIDTH, DRAWER_WIDTH = 34, 44
 
 
@@ -37,6 +39,7 @@ class Arrangement(Struct, frozen=True):
         legend: The rail is explained below the timeline.
         chart: The detail has a chart.
         timeline_size: Cells of the timeline: its width side by side, its height else; 0 = all.
+        map: There is room for the map of what moved under the sessions.
     """
 
     side: bool
@@ -51,6 +54,7 @@ class Arrangement(Struct, frozen=True):
     legend: bool
     chart: bool
     timeline_size: int
+    map: bool = False
 
 
 def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focused: bool) -> Arrangement:
@@ -96,4 +100,5 @@ def arrange(width: int, height: int, *, drawer: bool, whole: bool, detail_focuse
         height >= LEGEND_FROM and timeline,
         height >= CHART_FROM and side and detail,
         size,
+        column and height >= MAP_FROM and (timeline or detail),
     )

@@ -75,10 +75,14 @@ def copy(app: Board) -> None:
     if snapshot is None or len(app.screen_stack) > 1:
         return
     program = app.command_for(snapshot.source)
-    found = copying.copies(snapshot, app.turns.turn, app.detail.tab, app.detail.picture(), program)
+    seen = app.detail.diff.seen(app.turns.turn)
+    report = seen.report if seen is not None else None
+    found = copying.copies(snapshot, app.turns.turn, app.detail.tab, app.detail.picture(), program, report)
 
     def take(name: Hashable | None) -> None:
-        if isinstance(name, str) and name in found:
+        if name == copying.PICTURE and report is not None:
+            app.call_after_refresh(save_report, app, copying.drawn(report))
+        elif isinstance(name, str) and name in found:
             what, text = found[name]
             app.copy_to_clipboard(text)
             # the terminal does not tell whether it took it: what it was sent stands here too
@@ -124,10 +128,24 @@ def save_picture(app: Board) -> None:
     _ask(app, Picker(own("Write a picture of this screen"), palette.filtered(()), sign=">", hint="a file's name", words=free_name()), take)
 
 
+def save_report(app: Board, document: str) -> None:
+    """Ask for the name of a file, and write a picture of a comparison to it; one that exists is never replaced."""
+
+    def take(typed: Hashable | None) -> None:
+        if isinstance(typed, str) and typed.strip():
+            _write(app, Path(typed.strip()).expanduser(), document)
+
+    _ask(app, Picker(own("Write what changed as a picture"), palette.filtered(()), sign=">", hint="a file's name", words=free_name()), take)
+
+
 def _write_picture(app: Board, path: Path) -> None:
+    _write(app, path, svg.export(app, "ctx-inspect"))
+
+
+def _write(app: Board, path: Path, document: str) -> None:
     shown = named(Raw(str(path)))
     try:
-        svg.write(path, svg.export(app, "ctx-inspect"))
+        svg.write(path, document)
     except FileExistsError:
         app.say(joined("nothing was written: ", shown, " exists already"))
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.snapshot import Snapshot
@@ -12,6 +13,15 @@ from ctx_inspect.core.model import Listing, Ref, Request
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.views.text import Found
 from textual.message import Message
+
+if TYPE_CHECKING:
+    from ctx_inspect.app.study import Seen as Comparison
+    from ctx_inspect.app.study import Study
+    from ctx_inspect.core.diff.history import ItemHistory
+    from ctx_inspect.core.views.cache import Sums
+    from ctx_inspect.core.views.diff import ItemKey
+    from ctx_inspect.core.views.drift import Told as Turns
+    from ctx_inspect.core.views.words import TextChange
 
 
 class Listed(Message):
@@ -101,3 +111,73 @@ class Faulted(Message):
         """Make the message."""
         super().__init__()
         self.fault = fault
+
+
+class Seen(Message):
+    """A turn was compared, or could not be.
+
+    Attributes:
+        study: By which study of the session.
+        found: The comparison.
+    """
+
+    def __init__(self, study: Study, found: Comparison) -> None:
+        """Make the message."""
+        super().__init__()
+        self.study, self.found = study, found
+
+
+class Told(Message):
+    """All turns of a session were compared.
+
+    Attributes:
+        study: By which study of the session.
+        told: What changed in each.
+        sums: What its caches came to.
+    """
+
+    def __init__(self, study: Study, told: Turns, sums: Sums) -> None:
+        """Make the message."""
+        super().__init__()
+        self.study, self.told, self.sums = study, told, sums
+
+
+class Storied(Message):
+    """An item's story was looked up.
+
+    Attributes:
+        key: Whose.
+        story: It.
+    """
+
+    def __init__(self, key: ItemKey, story: ItemHistory) -> None:
+        """Make the message."""
+        super().__init__()
+        self.key, self.story = key, story
+
+
+class Changed(Message):
+    """Two texts were compared.
+
+    Attributes:
+        asked: For which wish of the pane.
+        change: What changed.
+    """
+
+    def __init__(self, asked: int, change: TextChange) -> None:
+        """Make the message."""
+        super().__init__()
+        self.asked, self.change = asked, change
+
+
+class Studied(Message):
+    """A session's study is ready to be asked.
+
+    Attributes:
+        study: It.
+    """
+
+    def __init__(self, study: Study) -> None:
+        """Make the message."""
+        super().__init__()
+        self.study = study

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, LiteralString
 
-from ctx_inspect.app.keymap import DETAIL, EMPTY, FILTER, KEYS, SESSIONS, SHEET, TEXT, TIMELINE, shown, spelled
+from ctx_inspect.app.keymap import DETAIL, DIFF, EMPTY, FILTER, KEYS, SESSIONS, SHEET, TEXT, TIMELINE, shown, spelled
 from ctx_inspect.core.model import Shown
 from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.text.width import cells
@@ -215,6 +215,7 @@ def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: i
 
 ELSEWHERE = {
     TIMELINE: own("in the timeline"),
+    DIFF: own("on the Diff tab"),
     DETAIL: own("in the details"),
     TEXT: own("on the Text tab"),
     SESSIONS: own("in the sessions"),

@@ -13,7 +13,7 @@ from ctx_inspect.app.commands.stores import stores, turn_named
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.sources.discovery import discover, open_sources
 
-TABS = ("budget", "steps", "text")
+TABS = ("diff", "budget", "cache", "steps", "text")
 
 
 @command("ctx-inspect", context_settings={"ignore_unknown_options": False})

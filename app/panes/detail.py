@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ctx_inspect.app.counting import Exact
-from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
-from ctx_inspect.core.budget import request_window
-from ctx_inspect.core.model import Category, Context, Ref, Request
-from ctx_inspect.core.shares import Count, Shares, shares
+from ctx_inspect.app.panes.budget import BudgetTab
+from ctx_inspect.app.panes.diff import DiffTab
+from ctx_inspect.app.panes.rows import Rows
+from ctx_inspect.app.panes.text import TextTab
+from ctx_inspect.app.panes.wishes import Compare, Countable, Entered, TabChosen, Texts, Uncounted, Wanted
+from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.core.model import Ref
+from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.text.show import joined, said
-from ctx_inspect.core.timeline import TurnRow
-from ctx_inspect.core.views.budget import NAME_LEAST, BudgetView, budget_sheet
+from ctx_inspect.core.views.budget import NAME_LEAST, budget_sheet
 from ctx_inspect.core.views.chart import chart_lines
 from ctx_inspect.core.views.layout import Lines, fit, lay, line_width, pad, rule
 from ctx_inspect.core.views.partial import reading_sheet
 from ctx_inspect.core.views.sheet import Sheet, Span, Tone
 from ctx_inspect.core.views.steps import steps_sheet
-from ctx_inspect.core.views.text import Found, pieces_of, text_sheet
-from ctx_inspect.core.weights import Scale
+from ctx_inspect.core.views.text import Found
 from ctx_inspect.widgets.band import Band, Drawing, Zone
 from ctx_inspect.widgets.lines import LinesView
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.message import Message
+from textual.timer import Timer
 
-TABS = {"budget": (2, "Budget"), "steps": (5, "Steps"), "text": (6, "Text")}
-LEAST = {"budget": NAME_LEAST, "steps": 30, "text": 8}
+if TYPE_CHECKING:
+    from ctx_inspect.app.study import Seen, Study
+    from ctx_inspect.core.views.words import TextChange
+
+TABS = {"diff": (1, "Diff"), "budget": (2, "Budget"), "cache": (3, "Cache"), "steps": (5, "Steps"), "text": (6, "Text")}
+LEAST = {"diff": 10, "budget": NAME_LEAST, "cache": 14, "steps": 30, "text": 8}
+COMPARED = frozenset({"diff", "cache"})
+"""Tabs that show a comparison."""
+
 CHART_HEIGHT = 13
-AT_ONCE = 5_000
-"""Messages that are counted between two frames; longer lists are counted in a thread."""
+
+LATE = 0.15
+"""Seconds that a turn's tab may stay after another turn was chosen, until it is said that it is being compared."""
 
 
-class DetailPane(Vertical):
+class DetailPane(Rows):
     """Shows a tab of the selected turn."""
 
     DEFAULT_CSS = """
@@ -43,77 +51,20 @@ class DetailPane(Vertical):
     DetailPane #chart { height: 13; }
     """
 
-    class Wanted(Message):
-        """Texts are to be read.
-
-        Attributes:
-            refs: Where they lie.
-            asked: Handed back with the texts, so that those of an earlier wish are told from these.
-        """
-
-        def __init__(self, refs: tuple[Ref, ...], asked: int) -> None:
-            """Make the message."""
-            super().__init__()
-            self.refs, self.asked = refs, asked
-
-    class Uncounted(Message):
-        """A message list is too long to be counted between two frames.
-
-        Attributes:
-            id: Of the request.
-            count: Counts it; takes long.
-        """
-
-        def __init__(self, id_: str, count: Callable[[], Shares]) -> None:
-            """Make the message."""
-            super().__init__()
-            self.id, self.count = id_, count
-
-    class Countable(Message):
-        """A request is shown that could be counted by a vocabulary.
-
-        Attributes:
-            request: Which.
-        """
-
-        def __init__(self, request: Request) -> None:
-            """Make the message."""
-            super().__init__()
-            self.request = request
-
-    class TabChosen(Message):
-        """A tab was clicked.
-
-        Attributes:
-            name: Its name.
-        """
-
-        def __init__(self, name: str) -> None:
-            """Make the message."""
-            super().__init__()
-            self.name = name
-
     def __init__(self) -> None:
-        """Make an empty pane on the Budget tab."""
+        """Make an empty pane on the Diff tab."""
         super().__init__(id="detail")
         self.title, self.lines = Band(self._title), LinesView(id="sheet")
         self.chart = Band(self._chart, id="chart")
         self.snapshot: Snapshot | None = None
         self.turn: int | None = None
-        self.tab = "budget"
-        self.opened: frozenset[Category] = frozenset()
-        self._revealed: dict[Ref, Found] | None = None
-        self.uncovered = False
-        self._waiting = False
-        self.asked = 0
-        """How often texts were asked for."""
-        self._counted: dict[str, Shares] = {}
-        self.counting: str | None = None
-        """Id of the request that is counted in a thread."""
-        self.exact: Exact | None = None
-        """The request that was counted last by a vocabulary."""
-        self.shown: Request | None = None
-        """The request that the Budget tab shows."""
+        self.tab = "diff"
+        self.diff, self.text = DiffTab(), TextTab()
+        self.budget = BudgetTab(
+            lambda id_, count: self.post_message(Uncounted(id_, count)), lambda request: self.post_message(Countable(request))
+        )
+        self._low = False
+        self._late: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Tabs, the sheet, and the chart where there is room."""
@@ -124,12 +75,12 @@ class DetailPane(Vertical):
     @property
     def revealed(self) -> bool:
         """Whether texts are on the screen."""
-        return self._revealed is not None
+        return self.text.revealed or self.diff.revealed
 
     @property
     def covers(self) -> bool:
         """Whether a revealed text holds a key that is still covered."""
-        return self._revealed is not None and not self.uncovered and any(t.keys for t in self._revealed.values())
+        return self.text.covers or self.diff.covers
 
     def _title(self, width: int) -> Drawing:
         focused = self.lines.has_focus
@@ -143,7 +94,8 @@ class DetailPane(Vertical):
             left += [Span(joined(number, " "), Tone.DIM), Span(said(word), Tone.FOCUS if on_ and focused else Tone.TEXT, strong=on_)]
             zones.append(Zone(0, start, 2 + line_width(left), name))
         numbered = self.turn is not None and not (self.snapshot is not None and self.snapshot.ledger.partial)
-        right = (Span(joined("turn ", self.turn or 0), Tone.DIM),) if numbered else ()
+        words = self.diff.heading(self.turn) if self.tab == "diff" else joined("turn ", self.turn or 0)
+        right = (Span(words, Tone.DIM),) if numbered else ()
         return Drawing((fit(rule(left, right, width, Tone.FOCUS if focused else Tone.DIM), width),), tuple(zones))
 
     def _chart(self, width: int) -> Drawing:
@@ -157,21 +109,59 @@ class DetailPane(Vertical):
             return
         if turn != self.turn or snapshot is None or self.snapshot is None or snapshot.ledger.key != self.snapshot.ledger.key:
             self.forget()
+            self.diff.close()
         if snapshot is None:
-            self.exact = self.shown = None
+            self.budget.exact = self.budget.shown = None
+            self.diff.begin(None, fresh=True)
         if self.snapshot is not snapshot:
-            self._counted = {}
+            self.budget.clear()
         moved = turn != self.turn
         self.snapshot, self.turn = snapshot, turn
-        self.redraw(keep=not moved)
+        self._show_turn(keep=not moved)
+
+    def study(self, study: Study | None, *, fresh: bool) -> None:
+        """Take where comparisons come from; the one on screen is asked for anew."""
+        self.diff.begin(study, fresh=fresh)
+        self._show_turn()
+
+    def _show_turn(self, keep: bool = True) -> None:
+        """Lay the turn out, or ask for its comparison first: what was shown stays until it is there, or takes long."""
+        if self.tab in COMPARED and self._ask():
+            self.title.show(self._title)
+            self.chart.show(self._chart)
+            self._kept = keep
+            if self._late is None:
+                self._late = self.set_timer(LATE, self._show_late)
+            return
+        self.redraw(keep)
+
+    _kept = True
+
+    def _show_late(self) -> None:
+        self._late = None
+        if self.diff.seen(self.turn) is None:
+            self.redraw(self._kept)
+
+    def _ask(self) -> bool:
+        """Ask for the comparison of the turn on screen, where it is not there; return whether that was done."""
+        if self.turn is None or self.diff.study is None or self.diff.seen(self.turn) is not None:
+            return False
+        self.post_message(Compare(self.turn, self.diff.against(self.turn)))
+        return True
+
+    def compared(self, study: Study, found: Seen) -> None:
+        """Take a comparison."""
+        if self.diff.take(study, found) and found.turn == self.turn and self.tab in COMPARED and self.diff.seen(self.turn) is found:
+            self.redraw(self._kept)
+            self._kept = True
 
     def choose(self, tab: str) -> None:
-        """Show another tab; leaving Text forgets its texts."""
+        """Show another tab; leaving one forgets its texts."""
         if tab == self.tab:
             return
         self.forget()
-        self.tab, self.shown = tab, None
-        self.redraw(keep=False)
+        self.tab, self.budget.shown = tab, None
+        self._show_turn(keep=False)
 
     def redraw(self, keep: bool = True) -> None:
         """Lay everything out anew."""
@@ -182,11 +172,17 @@ class DetailPane(Vertical):
     def _lay(self, width: int) -> Lines:
         return lay(self.sheet(width), width, gap=1, least=LEAST[self.tab])
 
-    def sheet(self, width: int = 100) -> Sheet:
+    def on_resize(self, event: events.Resize) -> None:
+        """Where there are few lines less is said."""
+        if self.is_low() != self._low:
+            self.redraw()
+
+    def sheet(self, width: int = 100, *, hidden: bool = False) -> Sheet:
         """Return the tab as a sheet.
 
         Args:
             width: Cells that it will be laid out to.
+            hidden: Without any revealed text.
         """
         snapshot, n = self.snapshot, self.turn
         row = snapshot.row(n) if snapshot is not None and n is not None else None
@@ -194,120 +190,93 @@ class DetailPane(Vertical):
             return Sheet((), ())
         if not snapshot.whole:
             return reading_sheet()  # all tabs look into message lists, which would be made here
-        if self.tab == "budget":
-            return reading_sheet() if snapshot.ledger.partial else budget_sheet(self._budget(snapshot, row), width)
-        if self.tab == "steps":
-            newest = row.turn.n == len(snapshot.ledger.turns)
-            return steps_sheet(row, snapshot.ledger.other.get(row.turn.n, ()), newest=newest, live=snapshot.view.live)
-        return text_sheet(pieces_of(snapshot.ledger, row.turn), self._revealed, self._waiting, self.uncovered)
-
-    def _budget(self, snapshot: Snapshot, row: TurnRow) -> BudgetView:
-        request = last_request(row)
-        count = count_by(snapshot.counter)
-        context = request.context if request is not None else None
-        parts, counter = None, snapshot.counter.name
-        exact = self.exact if self.exact is not None and self.exact.request is request else None
-        if exact is None and context is not None and request is not None and request is not self.shown:
-            self.post_message(self.Countable(request))
-        self.shown = request
-        if exact is not None:
-            parts, counter, count = exact.shares, exact.counter, exact.count
-        elif request is not None and context is not None:
-            parts = snapshot.shares if request.id == snapshot.newest else self._counted.get(request.id)
-            if parts is None:
-                make = partial(_shares, context, request, count, snapshot.counter.name)
-                if len(context.messages) > AT_ONCE:
-                    if self.counting != request.id:
-                        self.counting = request.id
-                        self.post_message(self.Uncounted(request.id, make))
-                else:
-                    parts = make()
-        return BudgetView(
-            snapshot.timeline,
-            row,
-            context,
-            parts,
-            count,
-            counter,
-            snapshot.sent,
-            ascii_only=self.title.look.ascii_only,
-            opened=self.opened,
-            live=snapshot.view.live,
-            directory=snapshot.ledger.info.directory,
-            home=os.path.expanduser("~"),
-        )
+        ascii_only = self.title.look.ascii_only
+        match self.tab:
+            case "diff" | "cache" if snapshot.ledger.partial:
+                return reading_sheet()
+            case "diff":
+                self._low = self.is_low()
+                return self.diff.sheet(n, width, low=self._low, ascii_only=ascii_only, hidden=hidden)
+            case "cache":
+                return self.diff.cache_sheet(n)
+            case "budget":
+                return reading_sheet() if snapshot.ledger.partial else budget_sheet(self.budget.view(snapshot, row, ascii_only), width)
+            case "steps":
+                newest = row.turn.n == len(snapshot.ledger.turns)
+                return steps_sheet(row, snapshot.ledger.other.get(row.turn.n, ()), newest=newest, live=snapshot.view.live)
+            case _:
+                return self.text.sheet(snapshot, row, hidden=hidden)
 
     def take_shares(self, id_: str, parts: Shares) -> None:
         """Take what was counted in a thread."""
-        self._counted, self.counting = {id_: parts}, None
+        self.budget.take(id_, parts)
         self.redraw()
-
-    @property
-    def exact_shown(self) -> Exact | None:
-        """What is on the screen by a vocabulary's count."""
-        return self.exact if self.exact is not None and self.exact.request is self.shown else None
 
     def take_exact(self, exact: Exact) -> None:
         """Take what was counted by a vocabulary."""
-        self.exact = exact
+        self.budget.exact = exact
         self.redraw()
 
-    def reveal(self) -> None:
-        """Ask for the turn's texts; then show keys too, where there are any; then hide all of it again."""
-        if self.tab != "text" or self.snapshot is None or self.turn is None:
-            return
-        row = self.snapshot.row(self.turn)
+    # --- texts -----------------------------------------------------------------------------------------------
+
+    def reveal(self) -> str | None:
+        """Ask for texts; then show keys too, where there are any; then hide all of it again.
+
+        Returns:
+            Why nothing can be shown, in our own words.
+        """
+        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
         if self.covers:
-            self.uncovered = True
-            self.redraw()
-            return
-        if self.revealed or row is None:
+            self.diff.uncovered = self.text.uncovered = True
+        elif self.revealed or row is None or self.snapshot is None:
             self.forget()
+        elif self.tab == "text":
+            refs = self.text.ask(self.snapshot, row)
             self.redraw()
-            return
-        self._revealed, self._waiting = {}, True
-        pieces = pieces_of(self.snapshot.ledger, row.turn)
+            self.post_message(Wanted(refs, self.text.asked))
+            return None
+        else:
+            found = self.diff.text_of(self.turn, self.lines.selected)
+            if found is None:
+                return "the store keeps no text of what changed here"
+            key, (before, after) = found
+            asked = self.diff.reveal(key)
+            self.redraw()
+            self.lines.select(key, quiet=True)
+            self.post_message(Texts(before, after, asked))
+            return None
         self.redraw()
-        self.asked += 1
-        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media"), self.asked))
-
-    def wants(self, asked: int) -> bool:
-        """Tell whether the texts of a wish are still wanted."""
-        return self._revealed is not None and asked == self.asked
+        return None
 
     def take(self, texts: Mapping[Ref, Found], done: bool) -> None:
         """Take texts that were read; they are dropped where they are not wanted any more."""
-        if self._revealed is None:
-            return
-        self._revealed = {**self._revealed, **texts}
-        self._waiting = not done
-        self.redraw()
+        if self.text.take(texts, done):
+            self.redraw()
+
+    def take_change(self, asked: int, change: TextChange) -> None:
+        """Take what changed in a text; it is dropped where it is not wanted any more."""
+        if self.diff.take_change(asked, change):
+            self.redraw()
 
     def forget(self) -> None:
         """Forget all texts."""
-        self._revealed, self._waiting, self.uncovered = None, False, False
-
-    def unfold(self) -> bool:
-        """Show all items of the selected category; return whether there were more."""
-        key = self.lines.selected
-        if self.tab != "budget" or not (isinstance(key, tuple) and len(key) == 2 and key[1] == "more"):
-            return False
-        self.opened |= {key[0]}
-        self.redraw()
-        return True
+        self.text.forget()
+        if self.diff.revealed:
+            self.diff.close()
 
     def picture(self) -> Sheet:
         """Return what a picture or copy of this pane may hold: never a revealed text."""
-        held, self._revealed = self._revealed, None
-        try:
-            return self.sheet()
-        finally:
-            self._revealed = held
+        return self.sheet(hidden=True)
+
+    @on(LinesView.Opened)
+    def _opened(self, event: LinesView.Opened) -> None:
+        event.stop()
+        self.post_message(Entered())
 
     @on(Band.Clicked)
     def _clicked(self, event: Band.Clicked) -> None:
         event.stop()
-        self.post_message(self.TabChosen(event.name))
+        self.post_message(TabChosen(event.name))
 
     @on(LinesView.Selected)
     def _selected(self, event: LinesView.Selected) -> None:
@@ -323,8 +292,3 @@ class DetailPane(Vertical):
             self.forget()
             self.redraw()
         self.title.show(self._title)
-
-
-def _shares(context: Context, request: Request, count: Count, counter: str) -> Shares:
-    """Split a window by category, by sizes alone: equal sizes are counted once."""
-    return shares(context, request_window(request), count, counter, Scale().weigh(context.messages))

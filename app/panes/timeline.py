@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from ctx_inspect.app.snapshot import Snapshot
-from ctx_inspect.core.text.show import own
+from ctx_inspect.core.text.show import joined, numeral, own
+from ctx_inspect.core.views.drift import NOT_TOLD, Told
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.layout import fit, rule
 from ctx_inspect.core.views.partial import NUMBER
@@ -49,6 +50,11 @@ class TimelinePane(Vertical):
         self.legend = Band(lambda width: Drawing((fit((Span(own(" ")), *rail_legend(width - 1)), width),)), id="legend")
         self.snapshot: Snapshot | None = None
         self.view: TimelineView | None = None
+        self.told = NOT_TOLD
+        """What changed in each turn, as far as it is ready."""
+        self.marked: int | None = None
+        self.comparing: int | None = None
+        """How many turns are compared so far, where that takes long."""
         self.follow = False
         self.seen = 0
         """Turns there were when the selection was last on the newest."""
@@ -65,7 +71,10 @@ class TimelinePane(Vertical):
         left = (Span(own("Timeline"), Tone.FOCUS if focused else Tone.TEXT, strong=True),)
         partial = self.snapshot is not None and self.snapshot.ledger.partial
         words = NUMBER if partial or self.snapshot is None else counted(len(self.snapshot.timeline.turns), "turn")
-        right = (Span(words, Tone.DIM),) if self.snapshot is not None else ()
+        marked = (Span(joined("before: turn ", self.marked), Tone.FOCUS), Span(own(" · "), Tone.DIM)) if self.marked is not None else ()
+        if self.comparing is not None:
+            words = joined("comparing ", numeral(self.comparing), " of ", words, " · Esc stops")
+        right = (*marked, Span(words, Tone.DIM)) if self.snapshot is not None else ()
         return Drawing((fit(rule(left, right, width, tone), width),))
 
     @property
@@ -87,6 +96,8 @@ class TimelinePane(Vertical):
             turn: Select this one.
         """
         before, self.snapshot = self.snapshot, snapshot
+        if fresh or numbered_anew(before, snapshot):
+            self.told, self.marked = NOT_TOLD, None
         if snapshot is None:
             self.view = None
             self.lines.show(_nothing, keep=False)
@@ -94,13 +105,12 @@ class TimelinePane(Vertical):
             return
         opened = frozenset[int]() if fresh or self.view is None else self.view.opened
         above = self.lines.above
-        numbered = before is not None and not fresh and before.ledger.partial and not snapshot.ledger.partial
+        numbered = not fresh and numbered_anew(before, snapshot)
         if before is not None and numbered:
             opened = self._number(before, snapshot, opened)
-        self.view = (
-            snapshot.view
-            if not opened
-            else TimelineView(snapshot.timeline, opened, snapshot.ledger.other, snapshot.view.places, snapshot.view.live)
+        shown = snapshot.view
+        self.view = TimelineView(
+            snapshot.timeline, opened, snapshot.ledger.other, shown.places, shown.live, self.told, self.marked, shown.time_width
         )
         self.lines.show(self.view.sized, keep=not fresh)
         if numbered:
@@ -114,6 +124,30 @@ class TimelinePane(Vertical):
         if self.turn == count or fresh:
             self.seen = count
         self.redraw()
+
+    def tell(self, told: Told) -> None:
+        """Show what changed in each turn."""
+        self.told = told
+        self._again()
+
+    def mark(self, n: int | None) -> None:
+        """Show which turn others are compared with."""
+        self.marked = n
+        self._again()
+        self.redraw()
+
+    def _again(self) -> None:
+        if self.view is not None:
+            self.view = self.view.tell(self.told, self.marked)
+            self.lines.show(self.view.sized)
+
+    def near(self, by: int, wanted: Callable[[int], bool]) -> bool:
+        """Go to the next turn of a kind, or the one before; return whether there is one."""
+        n = self.told.near(self.turn, by, wanted) if self.turn is not None else None
+        if n is None:
+            return False
+        self.select(n)
+        return True
 
     def _number(self, before: Snapshot, after: Snapshot, opened: frozenset[int]) -> frozenset[int]:
         """Give the turns that were shown ahead of the rest their numbers: the selection stays on its turn, and what is open stays open.
@@ -191,6 +225,11 @@ class TimelinePane(Vertical):
     def on_descendant_blur(self) -> None:
         """Show that keys go elsewhere."""
         self.redraw()
+
+
+def numbered_anew(before: Snapshot | None, after: Snapshot | None) -> bool:
+    """Tell whether turns get other numbers: until now only the newest ones were read."""
+    return before is not None and after is not None and before.ledger.partial and not after.ledger.partial
 
 
 class _Nothing:

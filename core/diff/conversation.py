@@ -80,32 +80,43 @@ def compare(before: Chain, after: Chain) -> Differences:
 
 def _match(found: Differences, new: Sequence[Message]) -> None:
     """Pair messages: by content first, then by id; what is left came or went."""
-    waiting: dict[str, list[int]] = {}
-    for n in range(len(found.rest) - 1, -1, -1):
-        waiting.setdefault(found.rest[n].fp, []).append(n)
-    place: list[int | None] = []
-    for message in new:
-        equal = waiting.get(message.fp)
-        place.append(equal.pop() if equal else None)
-    taken = {n for n in place if n is not None}
-    by_id: dict[str, list[int]] = {}
-    for n in range(len(found.rest) - 1, -1, -1):
-        if n not in taken:
-            by_id.setdefault(found.rest[n].id, []).append(n)
-    for n, message in enumerate(new):
-        if place[n] is None and (old := by_id.get(message.id)):
-            place[n] = old.pop()
-            found.changed.append((found.rest[place[n] or 0], message))
-    taken = {n for n in place if n is not None}
-    found.removed = [m for n, m in enumerate(found.rest) if n not in taken]
-    newest, fresh = -1, False
-    for n, message in zip(place, new, strict=True):
-        if n is None:
-            found.added.append(message)
-            fresh = True
-            continue
-        found.shifted = found.shifted or fresh or n < newest
-        newest = max(newest, n)
+    old = found.rest
+    place = _first_of_equals([m.fp for m in old], [m.fp for m in new])
+    taken = set(place)
+    gone = [n for n in range(len(old)) if n not in taken]
+    come = [n for n, was in enumerate(place) if was < 0]
+    if gone and come:
+        by_id = _first_of_equals([old[n].id for n in gone], [new[n].id for n in come])
+        again = {n: gone[was] for n, was in zip(come, by_id, strict=True) if was >= 0}
+        found.changed = [(old[was], new[n]) for n, was in again.items()]
+        for n, was in again.items():
+            place[n] = was
+        taken = set(again.values())
+        gone = [n for n in gone if n not in taken]
+    found.removed = [old[n] for n in gone]
+    found.added = [message for n, message in zip(place, new, strict=True) if n < 0]
+    kept = [n for n in place if n >= 0]
+    found.shifted = kept != sorted(kept) or place[: len(kept)] != kept  # in another order, or something new before one of them
+
+
+def _first_of_equals(old: Sequence[str], new: Sequence[str]) -> list[int]:
+    """Return for each new key the place of the first equal old one that no key before it took; -1 where there is none."""
+    first = dict(zip(old, range(len(old)), strict=True))
+    if len(first) == len(old):  # nothing repeats, as nearly always
+        return [first.pop(key, -1) for key in new]
+    first.clear()
+    following = [-1] * len(old)
+    for n in range(len(old) - 1, -1, -1):
+        key = old[n]
+        following[n] = first.get(key, -1)
+        first[key] = n
+    found: list[int] = []
+    for key in new:
+        place = first.get(key, -1)
+        found.append(place)
+        if place >= 0:
+            first[key] = following[place]
+    return found
 
 
 def conversation_report(
@@ -184,9 +195,9 @@ def causes_of(
         gone: Whether the older request's turn is no longer on the active history.
     """
     left = _Unexplained(list(found.removed), list(found.changed), found.shifted)
-    had = {m.id for m in found.rest} | {m.row for m in found.rest if m.row is not None}
     causes: list[Cause] = []
     turned = [m for m in between if m.kind in (MarkKind.REVERT, MarkKind.BRANCH)]
+    had = {i for m in found.rest for i in (m.id, m.row) if i is not None} if turned else set[str]()
     if any(m.refs.get("message") in had for m in turned):
         turned = [m for m in turned if m.refs.get("message") in had]
     elif not gone:  # what was taken back or left came after the older request

@@ -7,7 +7,7 @@ looked through at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ctx_inspect.core.diff.baseline import Order
 from ctx_inspect.core.diff.items import item_changes
@@ -123,6 +123,8 @@ class History:
         runs: dict[Key, tuple[int, int]] = {}  # the comparison of its last modification at equal size, and how many in a row
         seen: dict[Key, dict[str, int]] = {}  # the comparison at which each content was last there
         under: dict[Key, dict[Model, str] | None] = {}  # the content that each model had; None: it changed without the model
+        grouped_of: tuple[Item, ...] = ()
+        grouped = _grouped(grouped_of)
         at = 0
         for turn in ledger.turns:
             placed = self._order.of_turn(turn.n)
@@ -139,7 +141,9 @@ class History:
             pair = (id(before.items), id(after.items), id(before.coverage), id(after.coverage))
             changes = known.get(pair)
             if changes is None:
-                changes = known[pair] = _changes(before.items, after.items, before.coverage, after.coverage)
+                old = grouped if grouped_of is before.items else _grouped(before.items)
+                grouped_of, grouped = after.items, _grouped(after.items)
+                changes = known[pair] = _changes(old, grouped, before.coverage, after.coverage)
             if not changes:
                 continue
             self._changes[turn.n] = changes
@@ -270,14 +274,24 @@ def _names(category: Category, change: Change, key: Key) -> bool:
     return key[1] in (change.moved if change.kind is ChangeKind.MOVED else (change.k, change.from_k))
 
 
-def _changes(
-    before: tuple[Item, ...], after: tuple[Item, ...], known: Mapping[Category, Coverage], now: Mapping[Category, Coverage]
-) -> tuple[Found, ...]:
+_Grouped = Mapping[Category, Sequence[Item]]
+
+
+def _grouped(items: tuple[Item, ...]) -> _Grouped:
+    groups: dict[Category, list[Item]] = {c: [] for c in ITEMS}
+    for item in items:
+        groups[item.category].append(item)
+    return groups
+
+
+def _changes(before: _Grouped, after: _Grouped, known: Mapping[Category, Coverage], now: Mapping[Category, Coverage]) -> tuple[Found, ...]:
     found: list[Found] = []
     for category in ITEMS:
+        old, new = before[category], after[category]
+        if old == new:
+            continue
         was, is_ = known.get(category), now.get(category)
         if was is None or is_ is None or "unavailable" in (was.grade, is_.grade):
             continue
-        old, new = [i for i in before if i.category is category], [i for i in after if i.category is category]
         found += [(category, change) for change in item_changes(old, new, complete=was.all and is_.all)[0]]
     return tuple(found)

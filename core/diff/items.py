@@ -34,15 +34,15 @@ def item_changes(before: Sequence[Item], after: Sequence[Item], *, complete: boo
         The changes in wire order of the newer side, each that was removed behind what it stood behind, a move last; and the
         items whose attribution is lost: those on one side only, where absence proves nothing.
     """
-    if before is after or _same(before, after):
-        return (), ()
+    in_place = () if before is after else _in_place(before, after)
+    if in_place is not None:
+        return tuple([_modified(before[n], after[n]) for n in in_place]), ()
     pairs, ordered = _matched(before, after)
     renamed = _renamed(before, after, pairs)
     places: list[tuple[int, int, int, Change]] = []
     for i, j in pairs:
         if before[i].fp != after[j].fp:
-            made = Change(ChangeKind.MODIFIED, after[j].k, before[i], after[j], parts=_parts(before[i], after[j]))
-            places.append((j, 0, 0, made))
+            places.append((j, 0, 0, _modified(before[i], after[j])))
     for i, j in renamed:
         places.append((j, 0, 0, Change(ChangeKind.RENAMED, after[j].k, before[i], after[j], before[i].k)))
     there = dict([*pairs, *renamed])
@@ -66,8 +66,25 @@ def item_changes(before: Sequence[Item], after: Sequence[Item], *, complete: boo
     return tuple(changes), lost
 
 
-def _same(before: Sequence[Item], after: Sequence[Item]) -> bool:
-    return len(before) == len(after) and all(a is b or (a.k == b.k and a.fp == b.fp) for a, b in zip(before, after, strict=True))
+def _in_place(before: Sequence[Item], after: Sequence[Item]) -> Sequence[int] | None:
+    """Return the places that differ where both sides have the same items in the same order, as most have; else ``None``."""
+    if len(before) != len(after):
+        return None
+    places: list[int] = []
+    for n, (a, b) in enumerate(zip(before, after, strict=True)):
+        if a is b:
+            continue
+        if a.k != b.k:
+            return None
+        if a.fp != b.fp:
+            if a.k.startswith(BLOCK):
+                return None  # which block it is is not said by its key
+            places.append(n)
+    return places
+
+
+def _modified(old: Item, new: Item) -> Change:
+    return Change(ChangeKind.MODIFIED, new.k, old, new, parts=_parts(old, new))
 
 
 def _matched(before: Sequence[Item], after: Sequence[Item]) -> tuple[list[Pair], set[Pair]]:

@@ -14,6 +14,9 @@ NO_PROVIDER = Unavailable(Why.NOT_REPORTED, "not asked for")
 
 OTHER_COUNTER = Unavailable(Why.UNKNOWN, "both sides were not counted by the same counter")
 
+NOT_COUNTED = "not counted"
+"""Ends what a sum says of the parts that it leaves out (:class:`core.shares.Adding`)."""
+
 REMEMBERED = 4
 """Contexts whose sums are kept: a comparison asks for two of them, category by category."""
 
@@ -101,10 +104,16 @@ def difference(before: Known[int], after: Known[int]) -> Tokens:
     if isinstance(before, Confirmed) and isinstance(after, Confirmed):
         return Tokens(before, after, Confirmed(change, after.by))
     if isinstance(before, Estimated) and isinstance(after, Estimated) and _counter(before.how) == _counter(after.how):
-        return Tokens(before, after, Estimated(change, after.how))
+        gap = "" if _gap(after.how) else _gap(before.how)
+        return Tokens(before, after, Estimated(change, f"{after.how}, before: {gap}" if gap else after.how))
     return Tokens(before, after, OTHER_COUNTER)
+
+
+def _gap(how: str) -> str:
+    """Return what could not be counted: what a list lost of that is not in the difference."""
+    return ", ".join([word for word in how.split(", ") if word.endswith(NOT_COUNTED)])
 
 
 def _counter(how: str) -> str:
     """Return what counted, without what it could not count (a later version of a list may hold one image more)."""
-    return ", ".join([word for word in how.split(", ") if not word.endswith("not counted")])
+    return ", ".join([word for word in how.split(", ") if not word.endswith(NOT_COUNTED)])

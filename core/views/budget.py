@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from ctx_inspect.core.budget import Sent
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Raw, Shown, Unavailable, Why, value_of
 from ctx_inspect.core.shares import Adding, Count, Share, Shares, counted_by
-from ctx_inspect.core.text.show import joined, own, padded, repeated, said
+from ctx_inspect.core.text.show import joined, own, padded, part_of, repeated, said
 from ctx_inspect.core.timeline import Timeline, TurnRow
 from ctx_inspect.core.views.events import state, why_no_window
-from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, share, size, tokens, whole
+from ctx_inspect.core.views.figures import change, counted, known, reason, round_tokens, share, size, tokens, whole
 from ctx_inspect.core.views.gauge import TONES
-from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
+from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, RISING, fill_of
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
@@ -56,6 +56,7 @@ class BudgetView(Struct, frozen=True):
         live: The session lives: what is not finished runs.
         directory: Of the session; paths below it are shown from there.
         home: Of the person; stands as ``~`` in other paths.
+        rate: Tokens that a turn adds, and over which turns that was taken.
     """
 
     timeline: Timeline
@@ -71,6 +72,7 @@ class BudgetView(Struct, frozen=True):
     live: bool = False
     directory: Raw | None = None
     home: str | None = None
+    rate: Known[int] | None = None
 
 
 def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
@@ -322,8 +324,26 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
         if provider is not None:
             rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
     rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
+    rows += _trend(view, how)
     rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
     return rows
+
+
+TREND = 24
+"""Turns of the trend."""
+
+
+def _trend(view: BudgetView, room: int) -> list[Row]:
+    """Return how the window has moved over the newest turns, and what a turn adds."""
+    windows = [value_of(t.window) for t in view.timeline.turns[max(0, view.row.turn.n - TREND) : view.row.turn.n]]
+    most = max((w or 0 for w in windows), default=0)
+    if len(windows) < 2 or not most or view.rate is None:
+        return []
+    signs = [part_of(RISING, n, n + 1) for n in (max(0, min(7, round(8 * (w or 0) / most) - 1)) for w in windows)]
+    bars = Span(joined("    ", *signs), Tone.CONVERSATION)
+    words = Span(joined("  turn ", view.row.turn.n - len(windows) + 1, " to ", view.row.turn.n), Tone.DIM)
+    rows = _reasoned("A turn adds", view.rate, reason(view.rate), room, change)
+    return [*rows, Row((Cell((bars, words)),), RowKind.NOTE)]
 
 
 def _reasoned(name: str, found: Known[int], why: str, room: int, write: Callable[[int], Shown] = whole) -> list[Row]:
@@ -361,6 +381,3 @@ def _head(words: str) -> Row:
 
 def _words(name: str, value: tuple[Span, ...], how: str) -> Row:
     return Row((Cell((Span(said("  " + name)),)), Cell(), Cell(value), Cell(), Cell((Span(said(how), Tone.DIM),))))
-
-
-__all__ = ["BudgetView", "budget_sheet"]

@@ -20,7 +20,7 @@ from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sh
 from ctx_inspect.core.views.timeline import StepKey
 from msgspec import Struct
 
-LABEL = 24
+LABEL = 19
 """Cells of the words before a sum."""
 
 
@@ -141,8 +141,7 @@ def _why(view: CacheView, verdict: CacheVerdict) -> list[Row]:
         step = joined(" step ", verdict.step) if verdict.step is not None else own("")
         facts.append(joined("against turn ", verdict.turn, step))
     if verdict.ttl_ms is not None and verdict.idle_ms is not None and verdict.idle_ms > verdict.ttl_ms:
-        how = joined(", ", said(verdict.ttl_how)) if verdict.ttl_how is not None else own("")
-        facts.append(joined("lives ", span_of_time(verdict.ttl_ms), how))
+        facts.append(said(verdict.ttl_how) if verdict.ttl_how is not None else joined("it lives ", span_of_time(verdict.ttl_ms)))
     if facts:
         rows.append(_line(safe_join(" · ", facts)))
     return rows
@@ -185,8 +184,8 @@ def _prefix(view: CacheView, verdict: CacheVerdict) -> Shown:
         words = joined(words, ", up to ", _item(view, prefix.item))
     elif prefix.message is not None:
         words = joined(words, ", up to message ", numeral(prefix.message + 1))
-    how = joined(", ", said(verdict.prefix.how)) if isinstance(verdict.prefix, Estimated) else own("")
-    return joined(words, "; in the order ", said(prefix.order), how)
+    how = said(verdict.prefix.how) if isinstance(verdict.prefix, Estimated) else joined("in the order ", said(prefix.order))
+    return joined(words, "; ", how)
 
 
 def _sums(view: CacheView) -> list[Row]:
@@ -208,14 +207,12 @@ def _sums(view: CacheView) -> list[Row]:
     if not sums.judged:
         return [*rows, _fact("Breaks", Span(NONE, Tone.DIM), own("no request reported what it read"))]
     breaks = sums.lost + sums.partial
-    of = joined("in ", counted(sums.judged, "request"), " with figures")
+    of = joined("of ", counted(sums.judged, "request"))
     if breaks:
         of = joined(numeral(sums.lost), " whole, ", numeral(sums.partial), " in part, ", of)
     rows.append(_fact("Breaks", Span(joined(breaks), Tone.WARN if breaks else Tone.TEXT), of))
     if breaks:
-        rows.append(
-            _fact("Sent anew", Span(tokens(sums.rewritten)), joined("tokens that had been in the cache, in ", turns_words(sums.turns)))
-        )
+        rows.append(_fact("Sent anew", Span(tokens(sums.rewritten)), joined("that had been cached, in ", turns_words(sums.turns))))
     return rows
 
 

@@ -75,8 +75,9 @@ def _origin(item: Item, name: Name) -> list[Shown]:
         "extension": own("extension"),
         "harness": own("written by the agent itself"),
     }
-    words = kinds.get(origin.kind, own("origin unknown"))
-    known = origin.path or origin.name
+    words, known = kinds.get(origin.kind), origin.path or origin.name
+    if words is None:
+        return []
     return [joined(words, " ", name(known)) if known is not None else words]
 
 

@@ -19,7 +19,7 @@ from ctx_inspect.core.phrases import (
     NOT_KNOWN,
     Name,
 )
-from ctx_inspect.core.saying import compaction_delta, flag_of, item_name
+from ctx_inspect.core.saying import flag_of, item_name
 from ctx_inspect.core.sentences import UNAVAILABLE, Sentence, sentences
 from ctx_inspect.core.text.show import capital, joined, numeral, own, padded, safe_join, said
 from ctx_inspect.core.views.diff_cells import EMPTY, Shape, blank, change_span, number_span
@@ -56,9 +56,9 @@ class ItemKey(Struct, frozen=True):
 
 
 class FoldKey(Struct, frozen=True):
-    """Names the row behind which a category's unchanged items are folded."""
+    """Names the row behind which a category's unchanged items are folded; ``None``: what is not recorded."""
 
-    category: Category
+    category: Category | None
 
 
 class DiffView(Struct, frozen=True):
@@ -67,7 +67,7 @@ class DiffView(Struct, frozen=True):
     Attributes:
         report: The comparison.
         count: Counts an item that did not change.
-        unfolded: Categories whose unchanged items are shown.
+        unfolded: Categories whose unchanged items are shown; ``None`` among them: what is not recorded.
         sides: Both sides beside each other; ``None`` = where there is room.
         low: The pane has few lines: what is the same stands in one, and there are no headings.
         opened: The item whose card is open.
@@ -78,7 +78,7 @@ class DiffView(Struct, frozen=True):
 
     report: Report
     count: Callable[[Item], Known[int]]
-    unfolded: frozenset[Category] = frozenset()
+    unfolded: frozenset[Category | None] = frozenset()
     sides: bool | None = None
     low: bool = False
     opened: ItemKey | None = None
@@ -106,7 +106,7 @@ def diff_sheet(view: DiffView, width: int = 100) -> Sheet:
         else:
             rows += _category(view, shape, part)
     rows += _quiet(quiet)
-    rows += _ways(report)
+    rows += _ways(view, shape)
     return Sheet(shape.columns(), tuple(rows))
 
 
@@ -131,9 +131,6 @@ def _category(view: DiffView, shape: Shape, part: CategoryReport) -> list[Row]:
         start = (Span(own(" ")), Span(sign, Tone.DIM), Span(joined(" ", padded(word, NAMES)), strong=True))
         return [Row((Cell((*start, Span(joined(NONE, "  ", why), Tone.DIM))),), RowKind.SPOKEN), *_lost(view, shape, part)]
     tokens = part.tokens
-    delta = tokens.delta
-    if category is Category.CONVERSATION and part.state is State.REWRITTEN:
-        delta = compaction_delta(report.conversation, delta)
     none = category is Category.SETTINGS
     first = part.state is State.NO_BASELINE
     head = shape.row(
@@ -142,7 +139,7 @@ def _category(view: DiffView, shape: Shape, part: CategoryReport) -> list[Row]:
         Span(word, strong=True),
         EMPTY if none or first else number_span(tokens.before, strong=True),
         EMPTY if none else number_span(tokens.after, strong=True),
-        EMPTY if none or first else change_span(delta, Tone.TEXT, strong=True),
+        EMPTY if none or first else change_span(tokens.delta, Tone.TEXT, strong=True),
         _evidence(report, part),
         heading=True,
     )
@@ -284,12 +281,24 @@ def _quiet(parts: Sequence[CategoryReport]) -> list[Row]:
     return rows
 
 
-def _ways(report: Report) -> list[Row]:
-    """Return how what is estimated is known, each way once, and what no comparison of these two can tell."""
+def _ways(view: DiffView, shape: Shape) -> list[Row]:
+    """Return how what is estimated is known, each way once, and, folded, what no comparison of these two can tell."""
+    report = view.report
     ways = dict.fromkeys(p.coverage.how for p in report.categories if p.coverage.grade == "estimated" and p.coverage.how)
     words = [joined("counted: ", counter_words(report)), *(joined("estimated: ", said(way)) for way in ways)]
-    words += [joined("not recorded: ", said(what), ": ", said(why)) for what, why in report.not_recorded]
-    return [blank(), *(Row((Cell((Span(joined("   ", w), Tone.DIM),)),), RowKind.NOTE) for w in words)]
+    rows = [blank(), *(_dim(w) for w in words)]
+    if report.not_recorded:
+        open_ = None in view.unfolded
+        sign = (OPENED_ASCII if view.ascii_only else OPENED) if open_ else CLOSED
+        rows.append(
+            shape.words((Span(joined(sign, " ", numeral(len(report.not_recorded)), " facts not recorded"), Tone.DIM),), FoldKey(None))
+        )
+        rows += [_dim(joined("  ", said(what), ": ", said(why))) for what, why in report.not_recorded if open_]
+    return rows
+
+
+def _dim(words: Shown) -> Row:
+    return Row((Cell((Span(joined("   ", words), Tone.DIM),)),), RowKind.NOTE)
 
 
 def changed_keys(report: Report) -> tuple[ItemKey, ...]:

@@ -123,7 +123,7 @@ def number_span(known: Known[int], tone: Tone = Tone.TEXT, *, strong: bool = Fal
         return Span(NONE, Tone.DIM)
     guessed = isinstance(known, Estimated)
     write = tokens if strong else figure
-    return Span(joined("≈" if guessed else "", write(known.value)), tone, strong, guessed)
+    return Span(joined("≈" if guessed else "", write(known.value)), tone, strong and not guessed, guessed)
 
 
 def change_span(known: Known[int], tone: Tone, *, strong: bool = False) -> Span:
@@ -135,4 +135,4 @@ def change_span(known: Known[int], tone: Tone, *, strong: bool = False) -> Span:
     guessed = isinstance(known, Estimated)
     n = known.value
     sized = signed(n) if strong or abs(n) >= IN_FULL else joined("+" if n > 0 else "", whole(n))
-    return Span(joined("≈" if guessed else "", sized), tone, strong, guessed)
+    return Span(joined("≈" if guessed else "", sized), tone, strong and not guessed, guessed)

@@ -9,7 +9,7 @@ from ctx_inspect.core.model import Category, Shown, Unavailable, value_of
 from ctx_inspect.core.phrases import CAUSE_WORDS, REWRITTEN, nth, reason_of
 from ctx_inspect.core.saying import cause_words, compaction_delta, gone_words, main_cause
 from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
-from ctx_inspect.core.views.diff_cells import EMPTY, Shape, change_span, number_span
+from ctx_inspect.core.views.diff_cells import EMPTY, Shape, change_span
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.sheet import Row, Span, Tone
 
@@ -25,13 +25,11 @@ def talk_rows(report: Report, shape: Shape, key: Hashable) -> list[Row]:
     """Return what the message list did."""
     talk = report.conversation
     if talk.kind is State.GROWTH:
-        steps = joined(" in ", counted(talk.steps, "step")) if talk.steps > 1 else own("")
-        words = joined(counted(talk.added, "message"), steps)
+        steps = joined("in ", counted(talk.steps, "step")) if talk.steps > 1 else own("added")
+        words = counted(talk.added, "message")
         tokens = report.category(Category.CONVERSATION).tokens
         delta = change_span(tokens.delta, Tone.ADDED)
-        return [
-            shape.row(Span(own("+"), Tone.ADDED, strong=True), EMPTY, Span(words), EMPTY, EMPTY, delta, Span(own("added"), Tone.DIM), key)
-        ]
+        return [shape.row(Span(own("+"), Tone.ADDED, strong=True), EMPTY, Span(words), EMPTY, EMPTY, delta, Span(steps, Tone.DIM), key)]
     if talk.kind is not State.REWRITTEN:
         count = counted(talk.after, "message")
         return [shape.words((Span(count, Tone.DIM),))] if talk.after else []
@@ -44,9 +42,9 @@ def talk_rows(report: Report, shape: Shape, key: Hashable) -> list[Row]:
             Span(REWRITTEN, Tone.ALERT, strong=True),
             Span(counted(talk.before, "message") if shape.two else numeral(talk.before)),
             Span(counted(talk.after, "message")),
-            number_span(tokens.before),
-            number_span(tokens.after),
-            change_span(compaction_delta(talk, tokens.delta), Tone.ALERT),
+            EMPTY,
+            EMPTY,
+            change_span(compaction_delta(talk, tokens.delta), Tone.ALERT) if cause.kind is CauseKind.COMPACTION else EMPTY,
             Span(what, Tone.DIM if unknown else Tone.WARN, italic=cause.evidence == "estimated"),
             key,
         )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ctx_inspect.core.cache.figures import Figures
 from ctx_inspect.core.cache.model import Cache
-from ctx_inspect.core.diff.drift import TurnDrift
 from ctx_inspect.core.diff.report import ChangeKind, State
 from ctx_inspect.core.model import Shown
 from ctx_inspect.core.phrases import (
@@ -24,6 +23,10 @@ from ctx_inspect.core.text.show import joined, numeral, own
 from ctx_inspect.core.views.glyphs import NONE
 from ctx_inspect.core.views.sheet import NOTHING, Span, Tone
 from msgspec import Struct
+
+if TYPE_CHECKING:  # the first frame need not wait for the engine
+    from ctx_inspect.core.cache.figures import Figures
+    from ctx_inspect.core.diff.drift import TurnDrift
 
 LETTERS = own("iktsyc")
 """Heads the signs: instructions, skills, tools, settings, system, conversation."""
@@ -51,11 +54,13 @@ class Told(Struct, frozen=True):
         drift: Of turn n at ``n - 1``.
         cache: Of turn n's worst step at ``n - 1``; ``None`` where no model was called.
         step: Returns what the figures of a step say, by the request's id; ``None`` = nothing.
+        named: Returns which items changed in a turn, in few words; ``None`` = none did.
     """
 
     drift: Sequence[TurnDrift] = ()
     cache: Sequence[Figures | None] = ()
     step: Callable[[str], Figures | None] = lambda _id: None
+    named: Callable[[int], Shown | None] = lambda _n: None
 
     def changed(self, n: int) -> bool:
         """Tell whether anything but growth happened in a turn."""

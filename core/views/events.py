@@ -188,7 +188,7 @@ def step_flag(request: Request) -> Span:
     return Span(LAST_BRANCH if request.children else own(" "), Tone.TEXT)
 
 
-def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool = False) -> tuple[Span, ...]:
+def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool = False, changed: Shown | None = None) -> tuple[Span, ...]:
     """Return what happened in a turn: its events, failures and subagents, else the tools it called.
 
     Args:
@@ -196,8 +196,10 @@ def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool 
         newest: No turn follows.
         live: The session lives.
         short: There is little room: what can be told in fewer words is.
+        changed: Which items changed: said instead of that the recorded system prompt or the model did.
     """
     out: list[Span] = []
+    untold = LINES if changed is None else LINES | {MarkKind.SYSTEM, MarkKind.MODEL, MarkKind.THINKING}
 
     def say(words: Shown, tone: Tone = Tone.TEXT) -> None:
         if out:
@@ -206,8 +208,10 @@ def what(row: TurnRow, *, newest: bool = False, live: bool = False, short: bool 
 
     if row.turn.inherited:
         say(own("copied"), Tone.DIM)
+    if changed is not None:
+        say(changed)
     # those of LINES have a line of their own
-    for words, times in Counter((_brief if short else event_words)(m) for m in row.events if m.kind not in LINES).items():
+    for words, times in Counter((_brief if short else event_words)(m) for m in row.events if m.kind not in untold).items():
         say(words if times == 1 else joined(words, " ×", times))
     failures = [w for r in row.turn.requests if (w := error_words(r)) is not None]
     if failures:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ctx_inspect.core.diff.history import MovedMap, MovedRow
+from ctx_inspect.core.diff.history import Found, MovedMap, MovedRow
 from ctx_inspect.core.diff.report import ChangeKind
 from ctx_inspect.core.model import Category, Raw, Shown
-from ctx_inspect.core.phrases import CHANGE_SIGNS, CHANGE_TONES, CHANGE_WORDS, FLAG_SIGN, SAME, Name
+from ctx_inspect.core.phrases import CATEGORY_WORDS, CHANGE_SIGNS, CHANGE_TONES, FLAG_SIGN, SAME, Name
 from ctx_inspect.core.text.show import joined, own, padded_left, repeated
 from ctx_inspect.core.text.width import cells
 from ctx_inspect.core.views.gauge import TONES
@@ -89,11 +89,9 @@ class MovedLines(Struct, frozen=True):
         room = name_width(self.width)
         if not row.k:
             return fit((Span(ORDERS[row.category]),), room)
-        base = (self.project or "").rstrip("/") + "/"
-        k = Raw(row.k[len(base) :]) if len(base) > 1 and row.k.startswith(base) else row.k
-        words = self.name(k)
-        if cells(words) > room and "/" in k:  # of a long path its end tells more
-            words = self.name(Raw(k.rpartition("/")[2] or k))
+        words = _short(row.k, self.project, self.name)
+        if cells(words) > room and "/" in row.k:  # of a long path its end tells more
+            words = self.name(Raw(row.k.rpartition("/")[2] or row.k))
         return fit((Span(words),), room)
 
     def _cells(self, row: MovedRow) -> Line:
@@ -104,6 +102,32 @@ class MovedLines(Struct, frozen=True):
             else:
                 out.append(Span(FLAG_SIGN if volatile else CHANGE_SIGNS[kind], CHANGE_TONES[kind], strong=True))
         return tuple(out)
+
+
+def changes_named(changes: Sequence[Found], project: Raw | None, name: Name = named) -> Shown | None:
+    """Return which items changed in a turn, in few words: ``AGENTS.md``, ``tools reordered``, ``model → fast``, ``3 items``.
+
+    Args:
+        changes: What happened, each with its category.
+        project: Paths below it are shown from there.
+        name: Makes names from outside harmless.
+    """
+    told = [(category, change) for category, change in changes if change.follows is None]
+    if not told:
+        return None
+    category, change = told[0]
+    if change.kind is ChangeKind.MOVED:
+        words = joined(CATEGORY_WORDS[category], " reordered")
+    elif category is Category.SETTINGS and change.after is not None and change.after.shown is not None:
+        words = joined(name(change.k), " → ", name(Raw(change.after.shown.rpartition("/")[2])))
+    else:
+        words = joined(CHANGE_SIGNS[change.kind], " ", _short(change.k, project, name))
+    return words if len(told) == 1 else joined(words, " +", len(told) - 1)
+
+
+def _short(key: Raw, project: Raw | None, name: Name) -> Shown:
+    base = (project or "").rstrip("/") + "/"
+    return name(Raw(key[len(base) :]) if len(base) > 1 and key.startswith(base) else key)
 
 
 def numbers(turns: tuple[int, ...]) -> Shown:
@@ -127,7 +151,8 @@ def numbers(turns: tuple[int, ...]) -> Shown:
 
 def legend(width: int) -> Line:
     """Return what the signs mean."""
-    spans: list[Span] = [Span(joined("  ", SAME, " same"), Tone.DIM)]
-    for kind in (ChangeKind.ADDED, ChangeKind.MODIFIED, ChangeKind.MOVED):
-        spans += [Span(joined("  ", CHANGE_SIGNS[kind]), CHANGE_TONES[kind], strong=True), Span(joined(" ", CHANGE_WORDS[kind]), Tone.DIM)]
+    spans: list[Span] = [Span(joined(" ", SAME, " same"), Tone.DIM)]
+    words = {ChangeKind.ADDED: own("new"), ChangeKind.MODIFIED: own("changed"), ChangeKind.MOVED: own("moved")}
+    for kind, word in words.items():
+        spans += [Span(joined(" ", CHANGE_SIGNS[kind]), CHANGE_TONES[kind], strong=True), Span(joined(" ", word), Tone.DIM)]
     return fit(spans, width)

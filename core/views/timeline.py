@@ -29,7 +29,7 @@ from ctx_inspect.core.views.events import (
     what,
 )
 from ctx_inspect.core.views.figures import counted, delta_span, known, share, tokens
-from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, NONE, meter
+from ctx_inspect.core.views.glyphs import BRANCH, EMPTY, LAST_BRANCH, MARKED, NONE, meter
 from ctx_inspect.core.views.layout import Line, choose, columns_line, event_line, fit
 from ctx_inspect.core.views.partial import NUMBER
 from ctx_inspect.core.views.rail import rail_span
@@ -107,6 +107,8 @@ class TimelineView:
         places: list[int] | None = None,
         live: bool = False,
         told: Told | None = None,
+        marked: int | None = None,
+        time_width: int | None = None,
     ) -> None:
         """Index the rows.
 
@@ -117,8 +119,10 @@ class TimelineView:
             places: The index of an earlier view of the same timeline, so that opening a turn costs nothing.
             live: The session lives: what is not finished runs.
             told: What changed in each turn, as far as it is ready; ``None`` = it is not told here.
+            marked: The turn that others are compared with, where a person marked one.
+            time_width: Cells of a time, as an earlier view of the same timeline found them.
         """
-        self.timeline, self.other, self.live, self.told = timeline, other or {}, live, told
+        self.timeline, self.other, self.live, self.told, self.marked = timeline, other or {}, live, told, marked
         self.opened = frozenset(n for n in opened if 0 < n <= len(timeline.turns))
         self.places = [i for i, row in enumerate(timeline.rows) if isinstance(row, TurnRow)] if places is None else places
         self._starts: list[int] = []
@@ -131,6 +135,9 @@ class TimelineView:
             self._extra.append(self._extra[-1] + len(under))
         self._numbers = sorted(self.opened)
         self._largest: int | None = None
+        if time_width is not None:
+            self.time_width = time_width
+            return
         first = next((t.turn.at for t in timeline.turns if t.turn.at is not None), 0)
         last = next((t.turn.at for t in reversed(timeline.turns) if t.turn.at is not None), first)
         # Where the clock may have been set back in between, times carry their offset and need room.
@@ -141,11 +148,11 @@ class TimelineView:
     def toggle(self, n: int, on: bool) -> TimelineView:
         """Return the view with a turn opened or closed."""
         opened = self.opened | {n} if on else self.opened - {n}
-        return TimelineView(self.timeline, opened, self.other, self.places, self.live, self.told)
+        return TimelineView(self.timeline, opened, self.other, self.places, self.live, self.told, self.marked, self.time_width)
 
-    def tell(self, told: Told) -> TimelineView:
-        """Return the view with what changed in each turn."""
-        return TimelineView(self.timeline, self.opened, self.other, self.places, self.live, told)
+    def tell(self, told: Told, marked: int | None) -> TimelineView:
+        """Return the view with what changed in each turn, and with a marked turn."""
+        return TimelineView(self.timeline, self.opened, self.other, self.places, self.live, told, marked, self.time_width)
 
     def under(self, n: int) -> int:
         """Return how many lines an opened turn has under it."""
@@ -301,7 +308,7 @@ class TimelineLines:
         turn = row.turn
         tone = Tone.DIM if turn.inherited else Tone.TEXT
         return [
-            Cell((Span(own(" ")), rail_span(row.tier))),
+            Cell((Span(MARKED if turn.n == self.view.marked else own(" "), Tone.FOCUS, strong=True), rail_span(row.tier))),
             Cell((Span(NUMBER if self.view.timeline.partial else joined(turn.n), tone),)),
             Cell((Span(time_of_day(turn.at), Tone.DIM),)),
             Cell(self._meter(row.window, row.limit)),
@@ -310,9 +317,7 @@ class TimelineLines:
             Cell((delta_span(row.delta) if turn.n > 1 or self.view.timeline.partial else Span(NOTHING),)),
             *self._told(turn.n),
             Cell((Span(joined(row.steps), Tone.DIM),)),
-            Cell(
-                (Span(own(" ")), *what(row, newest=turn.n == len(self.view.timeline.turns), live=self.view.live, short=self.width < TIGHT))
-            ),
+            Cell((Span(own(" ")), *self._what(row))),
             Cell((flag(row),)),
         ]
 
@@ -332,6 +337,11 @@ class TimelineLines:
             Cell((Span(own(" ")), *step_words(request, live=self.view.live))),
             Cell((step_flag(request),)),
         ]
+
+    def _what(self, row: TurnRow) -> tuple[Span, ...]:
+        told, newest = self.view.told, row.turn.n == len(self.view.timeline.turns)
+        changed = told.named(row.turn.n) if told is not None and not self.view.timeline.partial else None
+        return what(row, newest=newest, live=self.view.live, short=self.width < TIGHT, changed=changed)
 
     def _told(self, n: int) -> tuple[Cell, Cell, Cell]:
         """Return what changed in a turn, and its cache; blank until it is told."""

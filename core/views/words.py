@@ -28,7 +28,7 @@ LONG = 2_000
 TOKENS = 4_000
 """Words of one change; where there are more, whole lines are told."""
 
-ALIKE = 0.35
+ALIKE = 0.25
 """Share of its words that a changed passage must keep: below it nothing is gained by telling words."""
 
 TAB = 4

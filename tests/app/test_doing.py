@@ -49,14 +49,14 @@ async def test_text_is_revealed_from_the_palette(tmp_path: Path) -> None:
 async def test_v_elsewhere_says_where_it_works(tmp_path: Path) -> None:
     source = FakeSource(sample())
     async with running([source], tmp_path) as (app, pilot):
-        await pilot.press("v")
+        await pilot.press("2", "v")
         await pilot.pause()
-        assert "on the Text tab (6)" in seen(app)
+        assert "on the Text tab (6), and what changed in a text on the Diff tab (1)" in seen(app)
         assert source.asked == []
 
 
 @pytest.mark.parametrize("size", [(80, 12), (40, 10), (20, 6)])
-@pytest.mark.parametrize(("key", "name"), [("2", "budget"), ("5", "steps"), ("6", "text")])
+@pytest.mark.parametrize(("key", "name"), [("1", "diff"), ("2", "budget"), ("3", "cache"), ("5", "steps"), ("6", "text")])
 async def test_a_tab_is_shown_where_one_pane_is_seen_at_a_time(size: tuple[int, int], key: str, name: str, tmp_path: Path) -> None:
     async with running([FakeSource(sample())], tmp_path, size=size) as (app, pilot):
         assert not app.detail.display
@@ -95,7 +95,7 @@ async def test_a_notice_goes_by_itself_and_a_problem_stays(tmp_path: Path, monke
 
     async with running([FakeSource(sample()), Broken([], name="broken")], tmp_path) as (app, pilot):
         await until(pilot, lambda: "/nonexistent/broken: a page of the database is corrupt" in seen(app))
-        await pilot.press("v")
+        await pilot.press("2", "v")
         await pilot.pause()
         assert "on the Text tab" in seen(app)
         assert "corrupt" not in seen(app)
@@ -110,8 +110,8 @@ async def test_commands_name_the_sources_that_were_named(tmp_path: Path) -> None
     async with running([FakeSource(sample())], tmp_path, command=command) as (app, pilot):
         await pilot.press("y", *"opens it here", "enter")
         await pilot.pause()
-        assert app.clipboard == "ctx-inspect --source '/tmp/my stores/a.jsonl' --turn 47 --tab budget opencode:main"
-        await pilot.press("y", *"json", "enter")
+        assert app.clipboard == "ctx-inspect --source '/tmp/my stores/a.jsonl' --turn 47 --tab diff opencode:main"
+        await pilot.press("y", *"turns as json", "enter")
         await pilot.pause()
         assert app.clipboard == "ctx-inspect --source '/tmp/my stores/a.jsonl' turns --json opencode:main"
 
@@ -134,7 +134,7 @@ async def test_copied_commands_run(tmp_path: Path) -> None:
     command = ("ctx-inspect", "--source", str(one.path))
     async with running([PiSource(one.path)], tmp_path, command=command) as (app, pilot):
         copied: list[str] = []
-        for words in ("opens it here", "json"):
+        for words in ("opens it here", "turns as json"):
             await pilot.press("y", *words, "enter")
             await pilot.pause()
             copied.append(app.clipboard)
@@ -269,10 +269,14 @@ async def test_ctrl_c_quits_from_a_sheet(tmp_path: Path) -> None:
 async def test_in_ascii_keys_are_spelled(tmp_path: Path) -> None:
     async with running([FakeSource(sample())], tmp_path, ascii_only=True) as (app, pilot):
         assert "right steps" in foot(app)
+        await pilot.press("tab")
+        await pilot.pause()
         assert "enter open" in foot(app)
-        await pilot.press("question_mark")
+        await pilot.press("shift+tab", "question_mark")
+        await pilot.pause()
+        assert "more below" in seen(app)
+        await pilot.press(*"next line")
         await pilot.pause()
         text = seen(app)
         assert text.isascii()
         assert "j down" in text
-        assert "more below" in text

@@ -181,7 +181,7 @@ async def test_copying_takes_ids_and_figures_and_no_text(tmp_path: Path) -> None
         await pilot.pause()
         assert copied[0].startswith("opencode · 47 turns · 41.3k in the window of 200k (21%)")
         assert "Fix login" not in copied[0]
-        assert copied[1] == "ctx-inspect --turn 47 --tab budget opencode:main"
+        assert copied[1] == "ctx-inspect --turn 47 --tab diff opencode:main"
 
 
 async def test_news_never_moves_the_selection(tmp_path: Path) -> None:
@@ -312,7 +312,8 @@ async def test_the_mouse_selects_and_chooses_tabs(tmp_path: Path) -> None:
     async with running([FakeSource(sample())], tmp_path) as (app, pilot):
         await pilot.click(app.turns.lines, offset=(10, 3))
         assert app.turns.turn != 47
-        await pilot.click(app.detail.title, offset=(14, 0))
+        title = "".join(span.text for line in app.detail.title.drawing().lines for span in line)
+        await pilot.click(app.detail.title, offset=(title.index("Steps"), 0))
         assert app.detail.tab == "steps"
         await pilot.click(app.foot, offset=(2, 0))
         assert app.turns.follow

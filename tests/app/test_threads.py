@@ -22,7 +22,7 @@ def seen(app: Inspector) -> str:
 async def test_limits_of_the_persons_file_count(tmp_path: Path) -> None:
     source = FakeSource(sample(), limit=None)
     config = Config(limits={"anthropic/claude-big": 320_000})
-    async with running([source], tmp_path, size=(120, 60), limits=config.window_for) as (app, pilot):
+    async with running([source], tmp_path, size=(120, 60), limits=config.window_for, tab="budget") as (app, pilot):
         await until(pilot, lambda: "41.3k of 320k" in seen(app))
         assert "context, from [limits]" in seen(app)
         source.news, source.version = frozenset({"main"}), 1  # read again: they still count
@@ -81,7 +81,7 @@ async def test_the_sources_thread_touches_nothing_of_the_app(tmp_path: Path) -> 
         source.texts = {ref: Confirmed(Raw("x")) for ref in many}
         await pilot.press("6", "tab", "v")
         await until(pilot, lambda: app.detail.revealed)
-        app.desk.ask_texts(many, app.detail.asked)
+        app.desk.ask_texts(many, app.detail.text.asked)
         await until(pilot, lambda: set(many) <= set(source.asked))
         assert set(asked) == {threading.current_thread().name}
         assert len(asked) >= 5

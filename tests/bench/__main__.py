@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.bench import reading, screen, start
+from tests.bench import diff, reading, screen, start
 from tests.bench.bench import Bench
 from tests.bench.results import NotRun, Result, as_json, doubled, land, landed, table
 from tests.bench.terminal import Gone
@@ -21,6 +21,7 @@ MEASURES: dict[str, Callable[[Bench], Iterator[Result]]] = {
     "list": reading.lists,
     "open": reading.opens,
     "files": reading.files,
+    "diff": diff.diffs,
     "first": screen.first,
     "keys": screen.keys,
     "append": screen.append,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from ctx_inspect.core.diff.categories import category_report, with_knock_ons
 from ctx_inspect.core.diff.report import NoBaseline, State
-from ctx_inspect.core.diff.tokens import OTHER_COUNTER, StoreCounts, difference
+from ctx_inspect.core.diff.tokens import StoreCounts
 from ctx_inspect.core.measure import Measure
-from ctx_inspect.core.model import Category, Confirmed, Estimated, Origin, Raw, Unavailable, Why
+from ctx_inspect.core.model import Category, Estimated, Origin, Raw, Unavailable
 from ctx_inspect.core.text.tokens import BytesCounter
 
 from tests.core.diff.contexts import context, item, items, said
@@ -46,6 +46,14 @@ def test_what_may_only_be_unattributed_is_lost() -> None:
     assert [i.k for i in found.lost] == ["thinking"]
 
 
+def test_absence_proves_nothing_where_either_side_is_incomplete() -> None:
+    whole, partly = context(items(TOOLS, "a=1/2 b=1/3")), context(items(TOOLS, "a=1/2 c=1/4"), partly=(TOOLS,))
+    for pair in ((whole, partly), (partly, whole)):
+        found = category_report(TOOLS, *pair)
+        assert (found.state, found.changes) == (State.SAME, ())
+        assert sorted(i.k for i in found.lost) == ["b", "c"]
+
+
 def test_snapshots_of_two_points_are_not_compared() -> None:
     found = category_report(TOOLS, context(items(TOOLS, "a=1/2")), context(items(TOOLS, "a=1/2"), point="wire"))
     assert (found.state, found.baseline_why) == (State.NO_BASELINE, NoBaseline.POINT_CHANGED)
@@ -68,18 +76,6 @@ def test_a_listed_skill_whose_body_changed_has_not_changed() -> None:
     """Of a skill that is only listed the listing is the context; its body is none until it is loaded."""
     listing = items(SKILLS, "testing=listing")
     assert category_report(SKILLS, context(listing), context(listing, messages=said("the body of the skill"))).state is State.SAME
-
-
-def test_two_counters_make_no_difference() -> None:
-    assert difference(Estimated(5, "a"), Estimated(9, "a")).delta == Estimated(4, "a")
-    assert difference(Estimated(5, "a"), Estimated(9, "b")).delta == OTHER_COUNTER
-    assert difference(Confirmed(5), Confirmed(9)).delta == Confirmed(4)
-    assert difference(Confirmed(5), Estimated(9, "a")).delta == OTHER_COUNTER
-    gone = Unavailable(Why.GONE, "gone")
-    assert difference(gone, Confirmed(9)).delta == gone
-    # an image more is not another counter
-    how = "bytes/3.5, 1 of 9 parts not counted"
-    assert difference(Estimated(5, "bytes/3.5"), Estimated(9, how)).delta == Estimated(4, how)
 
 
 def test_helpers_of_an_mcp_server_follow_it() -> None:
@@ -128,3 +124,9 @@ def test_a_helper_that_goes_does_not_follow_a_server_that_comes() -> None:
     came = item(TOOLS, "mini_lookup=d/s", Origin("mcp", name=Raw("mini")))
     found = with_knock_ons([category_report(TOOLS, context(items(TOOLS, "read_mcp_resource=a/b")), context((came,)))])[0]
     assert {c.k: c.follows for c in found.changes} == {"read_mcp_resource": None, "mini_lookup": None}
+
+
+def test_a_knock_on_is_of_content_and_not_of_where_it_stands() -> None:
+    before, after = context(items(SYSTEM, "a=1 b=2 c=3")), context(items(SYSTEM, "c=3 a=1 b=2"))
+    found = with_knock_ons([category_report(SYSTEM, before, after)], {(SYSTEM, Raw("c")): "model"})[0]
+    assert [(c.k, c.follows) for c in found.changes] == [("c", None)]

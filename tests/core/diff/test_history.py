@@ -125,3 +125,15 @@ def test_snapshots_of_two_points_are_not_compared() -> None:
     history = History(replace(ledger, turns=(ledger.turns[0], wire, ledger.turns[2])))
     assert [history.changes(n) for n in (1, 2, 3)] == [(), (), ()]
     assert history.moved_map(3).compared == (False, False, False)
+
+
+def test_what_is_not_known_does_not_change() -> None:
+    def changes(**coverage: tuple[Category, ...]) -> list[ChangeKind]:
+        made = [context(items(TOOLS, w), **coverage) for w in ("a=1/1 b=1/1", "a=2/1 c=1/2")]
+        turns = [Turn(n, f"u{n}", (f"u{n}",), n, (step(f"a{n}", 100, at=n, context=c),)) for n, c in enumerate(made, start=1)]
+        return [change.kind for _, change in History(Ledger(info(), turns=tuple(turns))).changes(2)]
+
+    assert changes() == [ChangeKind.MODIFIED, ChangeKind.REMOVED, ChangeKind.ADDED]
+    assert changes(partly=(TOOLS,)) == [ChangeKind.MODIFIED]
+    assert changes(unavailable=(TOOLS,)) == []
+    assert changes(unavailable=(SYSTEM,)) == changes()

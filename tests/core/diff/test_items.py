@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, permutations
 
 import pytest
 from ctx_inspect.core.diff.items import item_changes
 from ctx_inspect.core.diff.report import Change, ChangeKind
-from ctx_inspect.core.model import Category, Item
+from ctx_inspect.core.model import Category, Item, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,34 +127,95 @@ def test_what_is_only_on_one_side_of_an_incomplete_list_is_lost_and_not_removed(
     assert [i.k for i in lost] == ["b", "d"]
 
 
+def test_of_equal_keys_the_one_behind_is_what_came_or_went() -> None:
+    assert changed("a=1 a=2", "a=1 a=2") == []
+    assert changed("a=1 a=2", "a=1 a=9") == ["~ a"]
+    assert changed("a=1 a=2 b=3", "a=1 b=3") == ["- a"]
+
+
+def test_a_block_that_nothing_but_its_order_joins_has_not_moved() -> None:
+    assert changed("block:0=a block:1=b", "block:0=new block:1=a", Category.SYSTEM) == ["~ block:0"]
+
+
+def test_a_block_that_moved_is_not_one_that_changed() -> None:
+    before = "block:0=a block:1=b block:2=c block:3=d"
+    assert changed(before, "block:0=d block:1=a block:2=b block:3=c", Category.SYSTEM) == ["moved block:0"]
+    assert changed(before, "block:0=new block:1=d block:2=a block:3=b block:4=c", Category.SYSTEM) == ["+ block:0", "moved block:1"]
+
+
 LISTS = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("123456")), max_size=6, unique_by=lambda p: p[0])
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> tuple[Item, ...]:
+    """Make a list with blocks and with keys that repeat."""
+    words: list[str] = []
+    blocks = 0
+    for name, content in draw(st.lists(st.tuples(st.sampled_from(["a", "b", "block"]), st.sampled_from("1234")), max_size=7)):
+        words.append(f"block:{blocks}={content}" if name == "block" else f"{name}={content}")
+        blocks += name == "block"
+    return items(Category.SYSTEM, " ".join(words))
 
 
 def made(pairs: list[tuple[str, str]]) -> tuple[Item, ...]:
     return items(TOOLS, " ".join(f"{k}={fp}" for k, fp in pairs))
 
 
-@given(LISTS)
-def test_nothing_changed_against_itself(pairs: list[tuple[str, str]]) -> None:
-    assert item_changes(made(pairs), made(pairs)) == ((), ())
+@given(mixed())
+def test_nothing_changed_against_itself(a: tuple[Item, ...]) -> None:
+    copies = tuple(replace(i) for i in a)
+    assert item_changes(a, a) == ((), ())
+    assert item_changes(a, copies) == ((), ())
+    assert item_changes(a, copies, complete=False) == ((), ())
 
 
 MIRROR = {ChangeKind.ADDED: ChangeKind.REMOVED, ChangeKind.REMOVED: ChangeKind.ADDED}
 
 
+def told(changes: tuple[Change, ...], after: tuple[Item, ...], turned: bool = False) -> Counter[tuple[object, ...]]:
+    """Return changes as seen from the older side, or turned round; what moved by content where the key is only a place."""
+    out: Counter[tuple[object, ...]] = Counter()
+    for c in changes:
+        kind = MIRROR.get(c.kind, c.kind) if turned else c.kind
+        was, now = (c.after, c.before) if turned else (c.before, c.after)
+        content = {i.k: i.fp for i in after}
+        moved = sorted(content[k] if k.startswith("block:") else k for k in c.moved)
+        out[kind, was, now, tuple(moved), c.parts] += 1
+    return out
+
+
+@given(mixed(), mixed())
+def test_the_reverse_mirrors(a: tuple[Item, ...], b: tuple[Item, ...]) -> None:
+    assert told(item_changes(a, b)[0], b) == told(item_changes(b, a)[0], a, turned=True)
+
+
 @given(LISTS, LISTS)
-def test_the_reverse_mirrors(a: list[tuple[str, str]], b: list[tuple[str, str]]) -> None:
-    there, back = item_changes(made(a), made(b))[0], item_changes(made(b), made(a))[0]
+def test_the_reverse_mirrors_what_changed_of_tools(a: list[tuple[str, str]], b: list[tuple[str, str]]) -> None:
+    one, other = made(a), made(b)
+    assert told(item_changes(one, other)[0], other) == told(item_changes(other, one)[0], one, turned=True)
+    changes, lost = item_changes(one, other, complete=False)
+    back, lost_back = item_changes(other, one, complete=False)
+    assert told(changes, other) == told(back, one, turned=True)
+    assert Counter(lost) == Counter(lost_back)
+    sides = {i.k for i in one} ^ {i.k for i in other}
+    renamed = {k for c in changes if c.kind is ChangeKind.RENAMED for k in (c.k, c.from_k)}
+    assert {i.k for i in lost} == sides - renamed
 
-    def told(changes: tuple[Change, ...], turned: bool) -> set[tuple[object, ...]]:
-        out: set[tuple[object, ...]] = set()
-        for c in changes:
-            kind = MIRROR.get(c.kind, c.kind) if turned else c.kind
-            was, now = (c.after, c.before) if turned else (c.before, c.after)
-            out.add((kind, was, now, frozenset(c.moved), frozenset(c.parts)))
-        return out
 
-    assert told(there, turned=False) == told(back, turned=True)
+@given(mixed(), mixed())
+def test_each_item_is_told_of_once(a: tuple[Item, ...], b: tuple[Item, ...]) -> None:
+    """Both sides go into the changes: without those that came, went or are another, as many of the same are left on each."""
+    changes, lost = item_changes(a, b)
+    assert not lost
+    old, new = Counter((i.k, i.fp) for i in a), Counter((i.k, i.fp) for i in b)
+    for c in changes:
+        if c.before is not None:
+            old.subtract([(c.before.k, c.before.fp)])
+        if c.after is not None:
+            new.subtract([(c.after.k, c.after.fp)])
+    assert min([*old.values(), *new.values()], default=0) >= 0
+    left = [sorted(("" if k.startswith("block:") else k, fp) for k, fp in side.elements()) for side in (old, new)]
+    assert left[0] == left[1]
 
 
 @given(LISTS, LISTS)

@@ -1,0 +1,264 @@
+"""What is worked out beside the reading: it is asked for here, in lanes, and shown when it comes. Mixed into the app."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ctx_inspect.app.actions import Actions
+from ctx_inspect.app.board import SETTLE
+from ctx_inspect.app.lanes import Lane
+from ctx_inspect.app.messages import Changed, Counted, Seen, Storied, Studied, Texts, Told
+from ctx_inspect.app.panes.wishes import Compare, Countable, Story, Uncounted, Wanted
+from ctx_inspect.app.panes.wishes import Texts as TwoTexts
+from ctx_inspect.app.start import Fault, Start
+from ctx_inspect.core.model import Known, Raw, Ref, Request, Unavailable, Why
+from ctx_inspect.core.sources.base import Source
+from textual import on
+
+if TYPE_CHECKING:
+    from ctx_inspect.app.snapshot import Snapshot
+    from ctx_inspect.app.study import Study
+
+QUIET = 0.25
+"""Seconds until what takes long is begun, once the selection rests."""
+
+REST = 2.0
+"""Seconds that comparing all turns rests at most, after it took as long: a long session that grows is not compared without a pause."""
+
+
+class Findings(Actions):
+    """Comparisons, counts and texts: none of it is made in the app's own thread."""
+
+    def __init__(self, start: Start) -> None:
+        """Make the lanes; their threads begin when something is asked of them."""
+        super().__init__(start)
+        self.studied: Study | None = None
+        self.turns_lane = Lane("comparing the turns", self.lane_fault)
+        self.turn_lane = Lane("comparing a turn", self.lane_fault)
+        self.item_lane = Lane("looking up an item", self.lane_fault)
+        self.text_lane = Lane("comparing texts", self.lane_fault)
+
+    def lane_fault(self, doing: str, error: BaseException) -> None:
+        """Take an error of a lane, in its thread."""
+        self.take_fault(Fault(doing, error))
+
+    def take_fault(self, fault: Fault) -> None:
+        """Have an error said, from any thread."""
+        raise NotImplementedError
+
+    def close_lanes(self) -> None:
+        """Do nothing any more."""
+        for lane in (self.turns_lane, self.turn_lane, self.item_lane, self.text_lane):
+            lane.close()
+
+    # --- comparing -------------------------------------------------------------------------------------------
+
+    def study(self, snapshot: Snapshot | None) -> None:
+        """Compare what was read; a session that is not read whole cannot be."""
+        if snapshot is None or snapshot.ledger.partial:
+            self.studied = None
+            self.turns_lane.stop()
+            self.turn_lane.stop()
+            return
+        before = self.studied
+
+        def work(stop: Callable[[], bool]) -> None:
+            from ctx_inspect.app.study import ASKED, Study
+
+            began, looked = time.monotonic(), 0
+
+            def asked() -> bool:  # asked once for so many turns, so it tells how far the work is too
+                nonlocal looked
+                looked += ASKED
+                self.looked = min(looked, len(snapshot.ledger.turns))
+                return stop()
+
+            study = Study(snapshot, before)
+            self.post_message(Studied(study))
+            told = study.tell(asked)
+            if told is None:
+                return
+            self.post_message(Told(study, told, study.sums()))
+            end = time.monotonic() + min(REST, time.monotonic() - began)
+            while time.monotonic() < end and not self.closing:
+                time.sleep(0.02)
+
+        self.turns.comparing = None
+        self.turns_lane.ask(work)
+        self.set_timer(SETTLE, self.comparing)
+
+    def comparing(self) -> None:
+        """While comparing all turns takes long, say how far it is, some times a second."""
+        if self.turns_lane.busy and self.studied is not self.mapped:
+            self.turns.comparing = self.looked
+            self.turns.redraw()
+            self.set_timer(SETTLE, self.comparing)
+
+    def stop_comparing(self) -> bool:
+        """Stop comparing the turns; return whether they were being compared."""
+        if self.turns.comparing is None:
+            return False
+        self.turns_lane.stop()
+        self.turns.comparing = None
+        self.turns.redraw()
+        return True
+
+    closing = False
+    looked = 0
+    """Turns that were compared until now."""
+
+    @on(Studied)
+    def ready(self, message: Studied) -> None:
+        """Have the turn on screen compared."""
+        if message.study.snapshot is not self.desk.snapshot:
+            return
+        fresh = self.studied is None or self.studied.ledger.key != message.study.ledger.key
+        self.studied = message.study
+        self.detail.study(message.study, fresh=fresh)
+
+    @on(Compare)
+    def compare(self, message: Compare) -> None:
+        """Compare a turn in its lane."""
+        study = self.detail.diff.study
+        if study is None:
+            return
+
+        def work(_stop: Callable[[], bool]) -> None:
+            self.post_message(Seen(study, study.see(message.turn, message.against)))
+
+        self.turn_lane.ask(work)
+
+    @on(Seen)
+    def compared(self, message: Seen) -> None:
+        """Show a comparison."""
+        self.detail.compared(message.study, message.found)
+        self.draw_foot()
+
+    @on(Told)
+    def told(self, message: Told) -> None:
+        """Show what changed in each turn."""
+        if self.desk.snapshot is None or message.study.ledger.key != self.desk.snapshot.ledger.key:
+            return
+        self.detail.diff.sums = message.sums
+        if self.detail.tab == "cache":
+            self.detail.redraw()
+        self.turns.comparing = None
+        self.turns.tell(message.told)
+        self.turns.redraw()
+        self.mapped = message.study
+        self.draw_map()
+
+    @on(Story)
+    def story(self, message: Story) -> None:
+        """Look an item up in its lane."""
+        study, key = self.detail.diff.study, message.key
+        if study is None:
+            return
+
+        def work(_stop: Callable[[], bool]) -> None:
+            self.post_message(Storied(key, study.story(key.category, key.k)))
+
+        self.item_lane.ask(work)
+
+    @on(Storied)
+    def storied(self, message: Storied) -> None:
+        """Show an item's story."""
+        if self.detail.diff.take_story(message.key, message.story):
+            self.detail.redraw()
+
+    # --- texts -----------------------------------------------------------------------------------------------
+
+    @on(TwoTexts)
+    def texts_compared(self, message: TwoTexts) -> None:
+        """Read two texts and compare them in a lane."""
+        source = self.desk.sources.get(self.desk.wanted or "")
+        if source is None:
+            return
+        reader = self.desk.live.reader(source)
+
+        def read(owner: Source) -> tuple[Known[Raw] | None, Known[Raw] | None]:
+            return _text(owner, message.before), _text(owner, message.after)
+
+        def work(_stop: Callable[[], bool]) -> None:
+            from ctx_inspect.core.views.words import text_change
+
+            before, after = reader.ask(read, lane="text").result()
+            self.post_message(Changed(message.asked, text_change(before, after)))
+
+        self.text_lane.ask(work)
+
+    @on(Changed)
+    def text_changed(self, message: Changed) -> None:
+        """Show what changed in a text, if it is still wanted."""
+        self.detail.take_change(message.asked, message.change)
+        self.draw_foot()
+
+    @on(Wanted)
+    def texts_wanted(self, message: Wanted) -> None:
+        """Read texts."""
+        self.desk.ask_texts(message.refs, message.asked)
+
+    @on(Texts)
+    def texts(self, message: Texts) -> None:
+        """Show texts, if they are still wanted, and have the rest read."""
+        if message.key != self.desk.wanted or not self.detail.text.wants(message.asked):
+            return
+        texts, problem = self.desk.take_texts(message)
+        if problem is not None:
+            self.trouble.add([problem])
+        self.detail.take(texts, not message.rest)
+        if message.rest:
+            self.desk.ask_texts(message.rest, message.asked)
+
+    # --- counting --------------------------------------------------------------------------------------------
+
+    @on(Uncounted)
+    def shares_wanted(self, message: Uncounted) -> None:
+        """Count a long message list in a thread, once the selection rests: it would hold up keys."""
+        self.set_timer(QUIET, lambda: self.count_shares(message))
+
+    def count_shares(self, message: Uncounted) -> None:
+        """Count, unless another turn is selected by now."""
+        if self.detail.budget.counting == message.id:
+            self.run_worker(lambda: self.call_from_thread(self.detail.take_shares, message.id, message.count()), thread=True)
+
+    @on(Countable)
+    def countable(self, message: Countable) -> None:
+        """Count a request by a vocabulary, once the selection rests."""
+        self.set_timer(QUIET, lambda: self.count_on(message.request))
+
+    def count_on(self, request: Request) -> None:
+        """Have some more of a request counted, unless another one is shown by now."""
+        if self.detail.budget.shown is request and self.detail.tab == "budget":
+            self.desk.ask_count(request)
+
+    @on(Counted)
+    def counted(self, message: Counted) -> None:
+        """Show what was counted, or go on."""
+        if message.key != self.desk.wanted:
+            return
+        match message.found:
+            case BaseException() as error:
+                self.trouble.add([self.desk.problem(error, None, "counting tokens")])
+            case True:
+                self.count_on(message.request)
+            case False:
+                pass
+            case exact:
+                self.detail.take_exact(exact)
+                self.draw_head()
+
+
+def _text(owner: Source, ref: Ref | None) -> Known[Raw] | None:
+    """Return one side's text; ``None`` where there is none."""
+    if ref is None:
+        return None
+    from ctx_inspect.core.sources.base import NoSession, SourceError
+    from ctx_inspect.core.views.words import READ
+
+    try:
+        return owner.text(ref, READ)
+    except (SourceError, NoSession):
+        return Unavailable(Why.UNREADABLE, "it could not be read")

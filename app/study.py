@@ -1,0 +1,184 @@
+"""What is worked out of a session beside its rows: comparisons, verdicts, stories of items. Made in lanes, never in the app's own thread.
+
+Imported by them: the first frame need not wait for the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+
+from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.core.budget import steps_of
+from ctx_inspect.core.cache.figures import Figures
+from ctx_inspect.core.cache.model import Cache, CacheVerdict
+from ctx_inspect.core.cache.verdict import Verdicts
+from ctx_inspect.core.diff.baseline import Order
+from ctx_inspect.core.diff.drift import Drift, drift
+from ctx_inspect.core.diff.engine import report
+from ctx_inspect.core.diff.history import History, ItemHistory, MovedMap
+from ctx_inspect.core.diff.report import Report
+from ctx_inspect.core.diff.tokens import StoreCounts
+from ctx_inspect.core.measure import Measure
+from ctx_inspect.core.model import Category, Confirmed, Estimated, Item, Known, Ledger, Raw, Request, Shown, Unavailable, Why
+from ctx_inspect.core.views.cache import Sums
+from ctx_inspect.core.views.drift import Told
+from ctx_inspect.core.views.moved import changes_named
+
+ASKED = 64
+"""Turns after which it is asked whether to stop (:func:`ctx_inspect.core.diff.drift.drift`)."""
+
+
+class Seen:
+    """What is shown of one turn.
+
+    Attributes:
+        turn: Its number.
+        against: The turn that was marked; ``None`` = its baseline.
+        report: The comparison.
+        steps: The turn's steps with the verdicts on their caches.
+    """
+
+    def __init__(self, turn: int, against: int | None, found: Report, steps: tuple[tuple[Request, CacheVerdict], ...]) -> None:
+        """Hold them."""
+        self.turn, self.against, self.report, self.steps = turn, against, found, steps
+
+
+class Study:
+    """Works things out of one snapshot; any lane may ask, and one waits for another where both need the same."""
+
+    def __init__(self, snapshot: Snapshot, before: Study | None = None) -> None:
+        """Prepare; costs nothing yet.
+
+        Args:
+            snapshot: The session, read whole.
+            before: That of the session a moment ago.
+        """
+        self.snapshot = snapshot
+        self.ledger: Ledger = snapshot.ledger
+        same = before is not None and before.ledger.key == self.ledger.key
+        self._before = before if same else None
+        self._lock, self._counting = RLock(), RLock()
+        self._order: Order | None = None
+        self._history: History | None = None
+        self._verdicts: Verdicts | None = None
+        self.drift: Drift | None = None
+        self._counts = StoreCounts(Measure(snapshot.counter))
+
+    @property
+    def order(self) -> Order:
+        """The session's requests in time."""
+        with self._lock:
+            if self._order is None:
+                self._order = Order(self.ledger)
+            return self._order
+
+    @property
+    def history(self) -> History:
+        """What changed over the session."""
+        with self._lock:
+            if self._history is None:
+                self._history = History(self.ledger, self.order)
+            return self._history
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """The verdicts on all caches."""
+        with self._lock:
+            if self._verdicts is None:
+                known = self._before._verdicts if self._before is not None else None
+                self._verdicts = Verdicts(self.ledger, self.order, self.history.flags, before=known)
+                self._forget()
+            return self._verdicts
+
+    def _forget(self) -> None:
+        """Let go of the study before, once nothing is taken from it any more: else each would hold all before it."""
+        if self._before is not None and self.drift is not None and self._verdicts is not None:
+            self._before = None
+
+    def see(self, turn: int, against: int | None) -> Seen:
+        """Compare a turn with its baseline, or with another turn.
+
+        Raises:
+            LookupError: There is no such turn.
+        """
+        limit = self._limit(turn)
+        with self._counting:
+            found = report(
+                self.ledger,
+                turn,
+                against=against,
+                counts=self._counts,
+                limit=limit,
+                order=self.order,
+                verdicts=self.verdicts,
+                history=self.history,
+            )
+        steps = steps_of(self.ledger.turns[turn - 1])
+        return Seen(turn, against, found, tuple([(r, self.verdicts.of(r.id)) for r in steps]))
+
+    def _limit(self, turn: int) -> Known[int]:
+        row = self.snapshot.row(turn)
+        match row.limit if row is not None else Unavailable(Why.UNKNOWN, "limit unknown"):
+            case Confirmed(value=value, by=by):
+                return Confirmed(value.tokens, by)
+            case Estimated(value=value, how=how):
+                return Estimated(value.tokens, how)
+            case Unavailable() as unknown:
+                return unknown
+
+    def count(self, item: Item) -> Known[int]:
+        """Return the tokens of an item."""
+        with self._counting:
+            return self._counts.item(item)
+
+    def story(self, category: Category, k: Raw) -> ItemHistory:
+        """Return an item over the session."""
+        return self.history.item(category, k)
+
+    def moved(self, last: int, until: int | None = None) -> MovedMap:
+        """Return which items changed in the last turns."""
+        return self.history.moved_map(last, until)
+
+    def tell(self, stop: Callable[[], bool]) -> Told | None:
+        """Tell what changed in each turn and what became of its cache; ``None`` where it was called off."""
+        before = self._before
+        known = (before.ledger, before.drift) if before is not None and before.drift is not None else None
+        found = drift(self.ledger, known, stop)
+        if found.stopped:
+            return None
+        self.drift = found
+        cache: list[Figures | None] = []
+        for turn in self.ledger.turns:
+            if turn.n % ASKED == 0 and stop():
+                return None
+            cache.append(self.verdicts.glance_turn(turn.n))
+        self._forget()
+        return Told(found.turns, cache, self._glance, self._named)
+
+    def _named(self, turn: int) -> Shown | None:
+        info = self.ledger.info
+        return changes_named(self.history.changes(turn), info.project or info.directory)
+
+    def _glance(self, id_: str) -> Figures | None:
+        try:
+            return self.verdicts.glance(id_)
+        except LookupError:
+            return None
+
+    def sums(self) -> Sums:
+        """Add up what the caches of the session came to."""
+        judged = lost = partial = rewritten = 0
+        turns: list[int] = []
+        for placed in self.order.requests:
+            found = self.verdicts.glance(placed.request.id)
+            if found.verdict is not Cache.NOT_REPORTED:
+                judged += 1
+            if found.verdict not in (Cache.LOST, Cache.PARTIAL):
+                continue
+            lost += found.verdict is Cache.LOST
+            partial += found.verdict is Cache.PARTIAL
+            rewritten += found.rewritten or 0
+            if placed.turn is not None and (not turns or turns[-1] != placed.turn):
+                turns.append(placed.turn)
+        return Sums(len(self.order.requests), judged, lost, partial, rewritten, tuple(turns))
