@@ -41,7 +41,6 @@ AFTER_RULES = (
             say("`pages.md` speaks to the reader now, in the present."),
         ),
         12.4,
-        kept=0.3,
     ),
     Turn(
         "Is there a word that we use in two meanings?",
@@ -102,7 +101,6 @@ AFTER_BRANCH = (
             say("Two links lead nowhere: the old page about spaces, and a picture that was renamed. Both are fixed."),
         ),
         19.2,
-        kept=0.34,
     ),
 )
 AFTER_SHUFFLE = (
@@ -113,7 +111,6 @@ AFTER_SHUFFLE = (
             say("In the support notes: people ask most of all how to stop sharing. The guide says it in the last line only."),
         ),
         21.9,
-        kept=0.42,
     ),
     Turn(
         "Put that further up, with a warning before it.",
@@ -169,7 +166,6 @@ AFTER_COMPACTION = (
         "Show me the list of chapters.",
         (do(read("guide/index.md", 0.5)), say("Start, pages, sharing, settings, words. The order matches `index.md`.")),
         18.4,
-        kept=0.2,
     ),
     Turn(
         "Good. That is it for today.",

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from tests.demo.filler import Dice, fill, numbered, tokens
 from tests.demo.script import Step, Turn, Use
 
+LEAST = 1_024
+"""Tokens below which the provider caches nothing."""
+
 PER_MESSAGE, PER_CALL = 4, 8
 """Tokens that the frames of a message and of a call take."""
 
@@ -84,6 +87,8 @@ class Meter:
         base: Tokens of the system prompt and the tools.
         parts: Tokens of each message in the context, by its id, in order.
         held: Tokens at the front that the provider's cache holds.
+        text: What stands before the messages, where it is known.
+        last: Tokens of the request before.
     """
 
     base: int
@@ -91,6 +96,14 @@ class Meter:
     parts: dict[str, int] = field(default_factory=dict)
     held: int = 0
     calls: int = 0
+    text: str = ""
+    last: int = 0
+
+    def front(self, text: str) -> None:
+        """Change what stands before the messages, tools first; the cache keeps what both have in front."""
+        if self.text and text != self.text:
+            self.held = min(self.held, tokens(text[: _common(self.text, text)]))
+        self.text, self.base = text, tokens(text)
 
     @property
     def window(self) -> int:
@@ -115,6 +128,14 @@ class Meter:
         self.calls += 1
         window = self.window
         new = 3 + Dice(f"{self.seed}/{self.calls}").below(9)
-        read = int(min(self.held, window - new) * kept) // 64 * 64 if kept < 1 else min(self.held, window - new)
-        self.held = window
+        good = int(min(self.held, window - new) * kept)
+        if self.last and good < self.last - 64:  # a provider's cache ends at whole blocks
+            good = good // 64 * 64
+        read = good if good >= LEAST else 0
+        self.held = self.last = window
         return Figures(new, read, window - read - new, answer_size(step) - PER_MESSAGE)
+
+
+def _common(a: str, b: str) -> int:
+    """Return how many characters both have in front."""
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

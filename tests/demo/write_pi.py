@@ -50,9 +50,7 @@ class Writer:
         for changed, tools, removed in self.patches:
             self.file.system(changed, tools, removed)
         self.patches.clear()
-        self.meter.base = tokens("\n\n".join(self.sections.values())) + sum(
-            tokens(json.dumps(t, ensure_ascii=False, separators=(",", ":"))) for t in self.tools.values()
-        )
+        self.meter.front("".join(map(_declared, self.tools.values())) + "\n\n".join(self.sections.values()))
 
     def turn(self, turn: Turn, *, quick: bool = False) -> str:
         """Write a turn; ``quick`` leaves no pauses (for entries that are written when they are shown)."""
@@ -111,6 +109,10 @@ class Writer:
         frame = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n\n</summary>"
         self.meter.parts = {id: PER_MESSAGE + tokens(summary) + tokens(frame), **self.meter.parts}
         self.meter.held = 0
+
+
+def _declared(tool: Mapping[str, Any]) -> str:
+    return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
 
 
 def _opening(cwd: str, instructions: Mapping[str, str] | None, skills: Mapping[str, tuple[str, str]] | None) -> dict[str, str]:
