@@ -85,6 +85,9 @@ class Desk:
             return (self.problem(message.found, message.source, "listing sessions"),)
         self.listings[where] = message.found
         self._index()
+        mine = self.sources.get(self.wanted or "")
+        if self.gone_at is not None and mine is not None and place_of(mine) == where and where not in self.gone:
+            self._again = True  # it went away and was put back: its news could not be told by its name
         return message.found.problems
 
     def _index(self) -> None:
@@ -208,6 +211,12 @@ class Desk:
         self._taken = message.reads
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
+            source = self.sources.get(message.key)
+            if source is not None and place_of(source) not in self.gone:
+                self.gone_at = None
+            info, read = self.infos.get(message.key), message.found.ledger.info
+            if info is not None and not message.found.ledger.partial and info.title != read.title:
+                self.infos[message.key] = replace(info, title=read.title)  # all of it was read, of which a list knows the ends
             if not self.unfinished:
                 self.reading_since = None
             return None

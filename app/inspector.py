@@ -76,6 +76,7 @@ class Inspector(Actions):
     def listed(self, message: Listed) -> None:
         """Show the sessions; choose one once all sources have answered, or the slow ones have had their time."""
         self.trouble.add(self.desk.take_list(message))
+        self.catch_up()
         if place_of(message.source) in self.newest_of:
             self.open_newest(message)
         elif self.desk.wanted is None:
