@@ -64,14 +64,20 @@ def databases_in(folder: Path) -> list[Path]:
 
 def has_json_sessions(storage: Path) -> bool:
     """Tell whether a ``storage`` folder holds sessions of the generation before the database."""
-    return next(session_files(storage), None) is not None
+    withheld: list[Path] = []
+    return next(session_files(storage, withheld), None) is not None or bool(withheld)  # what is withheld is said in the list
 
 
-def session_files(storage: Path) -> Iterator[Path]:
-    """Yield ``session/<project>/<id>.json``."""
+def session_files(storage: Path, withheld: list[Path] | None = None) -> Iterator[Path]:
+    """Yield ``session/<project>/<id>.json``; folders that may not be read are put into ``withheld``."""
     for folder in _folders(storage / "session"):
-        with suppress(OSError):
+        try:
             yield from sorted(Path(e.path) for e in os.scandir(folder) if e.name.endswith(".json") and e.is_file())
+        except PermissionError:
+            if withheld is not None:
+                withheld.append(folder)
+        except OSError:
+            continue
 
 
 def _folders(folder: Path) -> list[Path]:
