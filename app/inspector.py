@@ -12,6 +12,7 @@ from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
 from ctx_inspect.app.desk import place_of
 from ctx_inspect.app.messages import Counted, Faulted, Listed, News, Read, Texts
+from ctx_inspect.app.palette import Picker
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
@@ -286,6 +287,11 @@ class Inspector(Actions):
         """Arrange the panes anew."""
         self.cells = event.size  # the app's own size may still be the old one here
         self.arrange()
+
+    def on_key(self, event: events.Key) -> None:
+        """Hand a key on to the sheet that a key before it opened, where both came in one burst."""
+        if isinstance(self.screen, Picker):
+            self.screen.take_key(event)
 
     # --- troubles and memory ---------------------------------------------------------------------------------
 

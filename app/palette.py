@@ -131,6 +131,7 @@ class Picker(ModalScreen[Hashable | None]):
         wide = max([4, *(cells(left) + 1 for left in lefts)])
         columns = Column(NOTHING, wide), Column(NOTHING, 0)
         self.lines.show(partial(lay, Sheet(columns, tuple(rows)), gap=1), keep=False)
+        self.moved = False
         self.call_after_refresh(self._first)
 
     @staticmethod
@@ -142,9 +143,12 @@ class Picker(ModalScreen[Hashable | None]):
         return Row((Cell((key,)), Cell(words)), key=("pick", index))
 
     found: Sequence[Choice] = ()
+    moved = False
+    """Whether the cursor was moved since the list is another one."""
 
     def _first(self) -> None:
-        self.lines.go_first()
+        if not self.moved:
+            self.lines.go_first()
         self._seen()
 
     @on(FilterLine.Changed)
@@ -156,6 +160,7 @@ class Picker(ModalScreen[Hashable | None]):
     def _moved(self, event: FilterLine.Moved) -> None:
         event.stop()
         self.lines.move(event.by)
+        self.moved = self.lines.selected is not None
         self._seen()
 
     @on(FilterLine.Done)
@@ -166,7 +171,13 @@ class Picker(ModalScreen[Hashable | None]):
             self.dismiss(self.line.words)
             return
         key = self.lines.selected
-        self.dismiss(self.found[key[1]].id if isinstance(key, tuple) else None)
+        # where Enter comes before the list is laid out, the first line is meant
+        index = key[1] if isinstance(key, tuple) else 0 if self.found and not self.moved else None
+        self.dismiss(self.found[index].id if index is not None else None)
+
+    def take_key(self, event: events.Key) -> None:
+        """Take a key that was pressed before the sheet was there, and came to what had the focus then."""
+        self.line.on_key(event)
 
     @on(FilterLine.Left)
     def _left(self, event: FilterLine.Left) -> None:

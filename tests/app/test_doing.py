@@ -13,6 +13,7 @@ import pytest
 from ctx_inspect.app.inspector import Inspector
 from ctx_inspect.core.model import Listing, ProblemCode
 from ctx_inspect.core.sources.base import SourceError
+from textual import events
 
 from tests.app.fakes import FakeSource, ledger, sample
 from tests.app.screens import running, screen, until
@@ -276,3 +277,36 @@ async def test_in_ascii_keys_are_spelled(tmp_path: Path) -> None:
         assert text.isascii()
         assert "j down" in text
         assert "more below" in text
+
+
+# --- keys that come in one burst ---------------------------------------------------------------------------
+
+
+def burst(app: Inspector, keys: str) -> None:
+    """Press keys as a terminal hands on what was pasted or typed fast: without a frame between them."""
+    for key in keys:
+        name = {":": "colon", "\r": "enter"}.get(key, key)
+        app.post_message(events.Key(name, None if key == "\r" else key))
+
+
+@pytest.mark.parametrize("apart", [True, False])
+async def test_enter_right_behind_a_turns_number_goes_to_it(apart: bool, tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path) as (app, pilot):
+        for n in (12, 31, 7):
+            if apart:
+                await pilot.press("colon")
+                burst(app, f"{n}\r")
+            else:
+                burst(app, f":{n}\r")
+            await until(pilot, lambda: app.turns.turn == n and len(app.screen_stack) == 1)  # noqa: B023
+
+
+async def test_enter_right_behind_words_takes_what_they_match_first(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path) as (app, pilot):
+        await pilot.press("colon")
+        burst(app, "theme: light\r")
+        await until(pilot, lambda: app.theme == "light" and len(app.screen_stack) == 1)
+        await pilot.press("colon")
+        burst(app, "no such words\r")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        assert app.theme == "light"
