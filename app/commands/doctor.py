@@ -164,8 +164,10 @@ def _extent(path: Path) -> str:
 def _own(found: Stores) -> list[Check]:
     config = found.config
     where = _home(config.path) if config.path else "config.toml"
-    if config.problems:
-        return [_check("configuration", "problem", f"{where}: {p}") for p in config.problems]
+    from ctx_inspect.app.keymap import user_keys
+
+    if problems := (*config.problems, *user_keys(config.keys)[1]):
+        return [_check("configuration", "problem", f"{where}: {p}") for p in problems]
     if config.path is not None and config.path.exists():
         return [_check("configuration", "ok", f"{where}: {counted(len(config.limits), 'limit')}")]
     return [_check("configuration", "note", f"{where} does not exist: nothing needs it")]

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Model, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.classes import Row, classify
 from ctx_inspect.core.sources.pi.records import Content, Line, decode, millis
 from ctx_inspect.core.sources.pi.session import Header, header_of, id_in_name

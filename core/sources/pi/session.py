@@ -8,9 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import HiddenTurn, Ledger, MarkKind, Model, Problem, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.jsonl import Fault, Identity, Position, Reader, Record, grew_from, identify, open_regular
+from ctx_inspect.core.sources.jsonl import Fault, Identity, Position, Reader, Record, grew_from, identify
 from ctx_inspect.core.sources.pi.classes import Row
 from ctx_inspect.core.sources.pi.contexts import Contexts
 from ctx_inspect.core.sources.pi.entries import Entry, entry_of

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import (
     Confirmed,
     Estimated,
@@ -27,7 +28,6 @@ from ctx_inspect.core.model import (
 )
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.sources.base import Change, NoSession, SourceError
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.config import Configuration
 from ctx_inspect.core.sources.pi.find import agent_folder
 from ctx_inspect.core.sources.pi.listing import Glance, glance, info_of, session_files

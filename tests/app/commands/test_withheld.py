@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,25 @@ def test_a_folder_with_the_name_of_a_session_is_called_one(cli: Call, store: PiS
     (store.sessions / "x.jsonl").mkdir()
     done = cli("sessions", "--json")
     assert [p["message"] for p in done.json["problems"]] == ["it is a folder, not a file"]
+
+
+@pytest.mark.timeout(60)
+def test_what_of_our_own_file_cannot_be_used_is_told(cli: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config" / "ctx-inspect").mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = tmp_path / "config" / "ctx-inspect" / "config.toml"
+    file.write_text('[limits]\nlarge = 5\n[keys]\nfollow = "y"\nnothing = "x"\n')
+
+    def told() -> list[str]:
+        checks = [c for c in cli("doctor", "--json").json["checks"] if c["name"] == "configuration"]
+        assert {c["state"] for c in checks} == {"problem"}
+        return [c["message"].partition(": ")[2] for c in checks]
+
+    assert told() == [
+        "config.toml: 1 of [limits] is not believed: a window has 20,000 to 3,000,000 tokens",
+        "[keys]: an entry names no key of ours: it is ignored",
+        "[keys]: follow and copy have the same key: it does one of them only",
+    ]
+    file.unlink()
+    os.mkfifo(file)
+    assert told() == ["config.toml is no file: not read"]
