@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.app.palette import Picker
 from ctx_inspect.core.model import Listing, ProblemCode
 from ctx_inspect.core.sources.base import SourceError
 from textual import events
@@ -310,3 +311,39 @@ async def test_enter_right_behind_words_takes_what_they_match_first(tmp_path: Pa
         burst(app, "no such words\r")
         await until(pilot, lambda: len(app.screen_stack) == 1)
         assert app.theme == "light"
+
+
+# --- what the palette lists --------------------------------------------------------------------------------
+
+
+def listed(app: Inspector) -> set[object]:
+    assert isinstance(app.screen, Picker)
+    return {c.id for c in app.screen.found}
+
+
+async def test_the_palette_has_no_entry_that_does_nothing(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path, demo=lambda: ()) as (app, pilot):
+        await pilot.press("colon")
+        await pilot.pause()
+        assert not listed(app) & {"demo", "filter", "back", "reveal", "why"}
+        assert {"follow", "copy", "sessions", "unfold"} <= listed(app)
+        await pilot.press("escape", "s", "tab")
+        await pilot.pause()
+    async with running([], tmp_path, wait=False, demo=lambda: (), looked=()) as (app, pilot):
+        await until(pilot, lambda: app.empty.display)
+        await pilot.press("colon")
+        await pilot.pause()
+        assert "demo" in listed(app)
+        assert not listed(app) & {"sessions", "follow", "copy", "filter", "tab('steps')", "reveal", "next_pane", "open"}
+
+
+async def test_the_filter_is_in_the_palette_where_the_sessions_are_focused(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path, size=(200, 60)) as (app, pilot):
+        app.drawer.lines.focus()
+        await pilot.pause()
+        await pilot.press("colon")
+        await pilot.pause()
+        assert "filter" in listed(app)
+        assert not listed(app) & {"unfold", "fold"}
+        await pilot.press(*"filter the", "enter")
+        await until(pilot, lambda: app.focused is app.drawer.filter)
