@@ -40,6 +40,7 @@ class Desk:
         reading_since: When a read began (monotonic seconds); ``None`` = none runs.
         gone_at: When the wanted session's store vanished, epoch milliseconds.
         listed: Sources that have answered.
+        failed: What is wrong with those that could not be listed.
         reads: How many reads of sessions were begun.
     """
 
@@ -57,6 +58,7 @@ class Desk:
         self.sources: dict[str, Source] = {}
         self.infos: dict[str, SessionInfo] = {}
         self.listed: set[tuple[str, str]] = set()
+        self.failed: dict[tuple[str, str], Problem] = {}
         self.gone: set[tuple[str, str]] = set()
         self.wanted: str | None = None
         self.snapshot: Snapshot | None = None
@@ -81,8 +83,10 @@ class Desk:
         """Take a list; return what is to be said about it."""
         where = place_of(message.source)
         self.listed.add(where)
+        self.failed.pop(where, None)
         if isinstance(message.found, BaseException):
-            return (self.problem(message.found, message.source, "listing sessions"),)
+            self.failed[where] = self.problem(message.found, message.source, "listing sessions")
+            return (self.failed[where],)
         self.listings[where] = message.found
         self._index()
         mine = self.sources.get(self.wanted or "")

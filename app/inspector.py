@@ -76,7 +76,9 @@ class Inspector(Actions):
     @on(Listed)
     def listed(self, message: Listed) -> None:
         """Show the sessions; choose one once all sources have answered, or the slow ones have had their time."""
-        self.trouble.add(self.desk.take_list(message))
+        where = place_of(message.source)
+        self.trouble.put(("list", where), self.desk.take_list(message))
+        self.empty.refuse(tuple(self.desk.failed.values()))
         self.catch_up()
         if place_of(message.source) in self.newest_of:
             self.open_newest(message)
@@ -127,6 +129,8 @@ class Inspector(Actions):
             self.previous, self.turns.follow = self.desk.wanted, self.desk.infos[key].live if key in self.desk.infos else False
             self.turns.show(None, True)
             self.detail.show(None, None)
+            self.trouble.put("read", ())
+            self.trouble.put("texts", ())
         if self.desk.want(key, read=not after_frame):
             if after_frame:
                 self.call_after_refresh(self.desk.begin)
@@ -145,10 +149,10 @@ class Inspector(Actions):
         fresh = self.turns.snapshot is None or self.turns.snapshot.ledger.key != message.key
         found = self.desk.take_read(message)
         if found is not None:
-            self.trouble.add([found])
+            self.trouble.put("read", [found])
         snapshot = self.desk.snapshot
         if snapshot is not None and message.key == self.desk.wanted and not isinstance(message.found, BaseException):
-            self.trouble.add(snapshot.ledger.problems)
+            self.trouble.put("read", snapshot.ledger.problems)
             self.turns.show(snapshot, fresh, None if self.desk.partial else self.turn_wanted)
             if self.desk.unfinished:
                 self.call_after_refresh(self.desk.read_rest, self.desk.reads)
@@ -176,8 +180,7 @@ class Inspector(Actions):
             source = message.event.source
             self.desk.relist(source)
         found = self.desk.take_news(message.event)
-        if found is not None:
-            self.trouble.add([found])
+        self.trouble.put(("news", place_of(message.event.source)), [found] if found is not None else [])
         self.catch_up()
         if message.event.listing or message.event.gone or message.event.error is not None or message.event.back:
             self.redraw()
@@ -188,8 +191,7 @@ class Inspector(Actions):
         if message.key != self.desk.wanted or not self.detail.wants(message.asked):
             return
         texts, problem = self.desk.take_texts(message)
-        if problem is not None:
-            self.trouble.add([problem])
+        self.trouble.put("texts", [problem] if problem is not None else [])
         self.detail.take(texts, not message.rest)
         if message.rest:
             self.desk.ask_texts(message.rest, message.asked)

@@ -12,7 +12,6 @@ from pathlib import PureWindowsPath
 
 from ctx_inspect.core.model.evidence import Raw
 
-
 LONGEST = 4096
 """Characters of a path beyond which no system opens it; looking for each of its ancestors would be quadratic."""
 

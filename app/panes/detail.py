@@ -9,7 +9,7 @@ from functools import partial
 from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.snapshot import Snapshot, count_by, last_request
 from ctx_inspect.core.budget import request_window
-from ctx_inspect.core.model import Category, Context, Ref, Request
+from ctx_inspect.core.model import Category, Context, Ref, Request, Turn
 from ctx_inspect.core.shares import Count, Shares, shares
 from ctx_inspect.core.text.show import joined, said
 from ctx_inspect.core.timeline import TurnRow
@@ -104,7 +104,7 @@ class DetailPane(Vertical):
         self.opened: frozenset[Category] = frozenset()
         self._revealed: dict[Ref, Found] | None = None
         self.uncovered = False
-        self._waiting = False
+        self._waiting = self._stale = False
         self.asked = 0
         """How often texts were asked for."""
         self._counted: dict[str, Shares] = {}
@@ -162,8 +162,28 @@ class DetailPane(Vertical):
         if self.snapshot is not snapshot:
             self._counted = {}
         moved = turn != self.turn
+        before = self._row_turn()
         self.snapshot, self.turn = snapshot, turn
         self.redraw(keep=not moved)
+        if self.revealed and self._row_turn() is not before:
+            self._read_texts()  # another state of the store may say otherwise, or say again what was gone
+
+    def _row_turn(self) -> Turn | None:
+        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
+        return row.turn if row is not None else None
+
+    def _read_texts(self) -> None:
+        """Ask for the texts of the turn; while some are still to come, once they are here."""
+        if self._waiting:
+            self._stale = True
+            return
+        turn = self._row_turn()
+        if turn is None or self.snapshot is None:
+            return
+        self._waiting, self._stale = True, False
+        pieces = pieces_of(self.snapshot.ledger, turn)
+        self.asked += 1
+        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media"), self.asked))
 
     def choose(self, tab: str) -> None:
         """Show another tab; leaving Text forgets its texts."""
@@ -265,11 +285,9 @@ class DetailPane(Vertical):
             self.forget()
             self.redraw()
             return
-        self._revealed, self._waiting = {}, True
-        pieces = pieces_of(self.snapshot.ledger, row.turn)
+        self._revealed, self._waiting = {}, False
+        self._read_texts()
         self.redraw()
-        self.asked += 1
-        self.post_message(self.Wanted(tuple(p.ref for p in pieces if p.ref is not None and p.who != "media"), self.asked))
 
     def wants(self, asked: int) -> bool:
         """Tell whether the texts of a wish are still wanted."""
@@ -282,10 +300,12 @@ class DetailPane(Vertical):
         self._revealed = {**self._revealed, **texts}
         self._waiting = not done
         self.redraw()
+        if done and self._stale:
+            self._read_texts()
 
     def forget(self) -> None:
         """Forget all texts."""
-        self._revealed, self._waiting, self.uncovered = None, False, False
+        self._revealed, self._waiting, self._stale, self.uncovered = None, False, False, False
 
     def unfold(self) -> bool:
         """Show all items of the selected category; return whether there were more."""

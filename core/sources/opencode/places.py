@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ctx_inspect.core.sources.base import Environment, Looked, SourceError
-from ctx_inspect.core.sources.sqlite import is_sqlite, read
+from ctx_inspect.core.sources.sqlite import WAIT, is_sqlite, read
 
 _NAME = re.compile(r"opencode[\w.-]*\.db")
 _LABEL = "OpenCode"
@@ -107,7 +107,9 @@ def probe(path: Path) -> bool:
             return any(probe(p) for p in databases_in(path)) or has_json_sessions(path) or has_json_sessions(path / "storage")
         if not is_sqlite(path):
             return False
-        found = read(path, lambda r: ("id" in r.columns("session"), "id" in r.columns("session_v2")), tables=(), deadline=5.0)
+        # a lock is waited for only where the name does not tell: nothing is on the screen meanwhile
+        wait = 0.05 if _NAME.fullmatch(path.name) else WAIT
+        found = read(path, lambda r: ("id" in r.columns("session"), "id" in r.columns("session_v2")), tables=(), wait=wait, deadline=5.0)
     except SourceError as error:
         return error.code.value in ("locked", "corrupt", "wal_not_readable") and _NAME.fullmatch(path.name) is not None
     except (OSError, ValueError):
