@@ -322,7 +322,8 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
         if provider is not None:
             rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
     rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
-    rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
+    newest = view.row.turn.n == len(line.turns)  # beside figures of an earlier turn it is told that this one is none of that turn
+    rows += _reasoned("Turns left" if newest else "Turns left, now", line.forecast, reason(line.forecast), how, whole)
     return rows
 
 
