@@ -42,7 +42,8 @@ def start(settings: Settings, session: str | None) -> None:
     if settings.tab is not None and settings.tab not in TABS:
         raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
     turn = _number(settings.turn) if session is None else None
-    if settings.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # a dumb terminal cannot move its cursor: what is drawn there would be one long line of signs
+    if settings.json or os.environ.get("TERM") == "dumb" or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _plain(settings, session)
         return
     # everything that can refuse comes first: a refusal leaves the terminal as it was
