@@ -33,6 +33,7 @@ class Choice(Struct, frozen=True):
         left: Before the words: its key.
         note: Behind them, dim.
         long: It is read rather than taken: it gets as many lines as it needs.
+        also: It is found by these words too, which are not shown.
     """
 
     id: Hashable
@@ -40,6 +41,7 @@ class Choice(Struct, frozen=True):
     left: Shown = NOTHING
     note: Shown = NOTHING
     long: bool = False
+    also: str = ""
 
 
 Choices = Callable[[str], Sequence[Choice]]
@@ -51,7 +53,7 @@ def filtered(choices: Sequence[Choice]) -> Choices:
 
     def find(typed: str) -> Sequence[Choice]:
         words = typed.casefold().split()
-        return [c for c in choices if all(w in f"{c.left} {c.words} {c.note}".casefold() for w in words)]
+        return [c for c in choices if all(w in f"{c.left} {c.words} {c.note} {c.also}".casefold() for w in words)]
 
     return find
 
@@ -206,7 +208,9 @@ def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: i
         themes: Names of themes.
     """
     actions = [
-        Choice(k.action, said(k.does), said(shown(k, changed))) for k in KEYS if k.action and k.id not in absent | {"palette", "close"}
+        Choice(k.action, said(k.does), said(shown(k, changed)), also=k.word)
+        for k in KEYS
+        if k.action and k.id not in absent | {"palette", "close"}
     ]
     actions += [Choice(f"use_theme('{name}')", joined("theme: ", name)) for name in themes]
     find = filtered(actions)
@@ -239,5 +243,5 @@ def help_choices(pane: str, changed: Mapping[str, str]) -> Choices:
     keys = [k for k in KEYS if (k.keys or k.shown) and SHEET not in k.panes]
     valid = sorted((k for k in keys if pane in k.panes), key=lambda k: len(k.panes))
     others = [(k, next(words for name, words in ELSEWHERE.items() if name in k.panes)) for k in keys if pane not in k.panes]
-    found = [Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid]
-    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where) for k, where in others)])
+    found = [Choice(k.action or None, said(k.does), said(shown(k, changed)), also=k.word) for k in valid]
+    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where, also=k.word) for k, where in others)])

@@ -10,7 +10,7 @@ from ctx_inspect.app.commands.options import CRASHED, Settings, command
 from ctx_inspect.app.commands.stores import config
 
 
-@command("demo")
+@command("demo", hidden=frozenset({"sources", "as_json"}))
 @click.option("--ascii", is_flag=True, help="Draw in ASCII.")
 def demo(settings: Settings, ascii: bool) -> None:
     """Open the interface on bundled sample sessions, one of them growing. Needs no agent."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 from ctx_inspect.app.commands.options import CRASHED, Settings, command
-from ctx_inspect.app.commands.stores import stores, turn_named
+from ctx_inspect.app.commands.stores import NotFound, stores, turn_named
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.sources.discovery import discover, open_sources
 
@@ -23,6 +23,20 @@ TABS = ("budget", "steps", "text")
 @click.option("--ascii", is_flag=True, help="Draw in ASCII.")
 def tui(settings: Settings, session: str, turn: str | None, tab: str | None, ascii: bool) -> None:
     """Open the interface on SESSION."""
+    try:
+        _open(settings, session, turn, tab, ascii)
+    except NotFound as error:
+        from difflib import get_close_matches
+
+        from ctx_inspect.app.main import COMMANDS
+
+        near = get_close_matches(session, COMMANDS, 1)
+        if not near:
+            raise
+        raise NotFound(f"{error.format_message()}; is the command {near[0]} meant?") from None
+
+
+def _open(settings: Settings, session: str, turn: str | None, tab: str | None, ascii: bool) -> None:
     settings.ascii |= ascii
     settings.turn = turn or settings.turn
     settings.tab = tab or settings.tab

@@ -146,7 +146,7 @@ def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -
             (
                 Cell((*_name(sign, TONES[category], name).spans, Span(joined("  ", counted(items, noun)), Tone.DIM))),
                 Cell(bar),
-                Cell((Span(joined("≈", tokens(n)), italic=True),)),
+                Cell((Span(joined("≈", tokens(n)) if n else tokens(n), italic=bool(n)),)),
                 Cell((Span(share(n, base), Tone.DIM, italic=True),)),
                 Cell((Span(said(how), Tone.DIM),)),
             ),

@@ -145,3 +145,8 @@ async def test_every_action_of_the_palette_runs_in_every_pane(tmp_path: Path, mo
 
 def test_the_board_has_no_actions_of_its_own() -> None:
     assert not [n for n in vars(Board) if n.startswith("action_")]
+
+
+def test_help_and_palette_find_the_words_of_the_footer() -> None:
+    assert "reveal" in {c.id for c in palette_choices({}, frozenset(), 47)("reveal text")}
+    assert "v" in {c.left for c in help_choices("timeline", {})("reveal text")}
