@@ -12,7 +12,6 @@ from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import MOST_READS
 from ctx_inspect.app.desk import place_of
 from ctx_inspect.app.messages import Counted, Faulted, Listed, News, Read, Texts
-from ctx_inspect.app.palette import Picker
 from ctx_inspect.app.panes.detail import DetailPane
 from ctx_inspect.app.panes.sessions import SessionsPane
 from ctx_inspect.app.panes.timeline import TimelinePane
@@ -292,8 +291,11 @@ class Inspector(Actions):
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key on to the sheet that a key before it opened, where both came in one burst."""
-        if isinstance(self.screen, Picker):
-            self.screen.take_key(event)
+        if len(self.screen_stack) > 1:
+            from ctx_inspect.app.palette import Picker  # imported when it is used, as all sheets
+
+            if isinstance(self.screen, Picker):
+                self.screen.take_key(event)
 
     # --- troubles and memory ---------------------------------------------------------------------------------
 
