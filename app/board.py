@@ -125,16 +125,25 @@ class Board(App[None]):
 
     def absent(self) -> frozenset[str]:
         """Return ids of keys that do nothing now."""
+        pane = self.pane_name()
         out: set[str] = set()
-        if self.start.demo is None:
+        if self.start.demo is None or pane != keymap.EMPTY:
             out.add("demo")
+        if pane != keymap.SESSIONS:
+            out.add("filter")
+        if pane in {keymap.SESSIONS, keymap.FILTER}:
+            out |= {"unfold", "fold"}
+        if pane == keymap.EMPTY:
+            out |= {k.id for k in keymap.KEYS if not k.panes & {pane, keymap.SHEET}} | {"sessions"}
+        if self.desk.snapshot is None:
+            out |= {"copy", "follow"}
         if self.start.open_path is None:
             out.add("open_path")
         if not self.trouble.display:
             out |= {"dismiss"}
         if not self.trouble.problems:
             out |= {"why"}
-        if self.previous is None:
+        if self.previous not in self.desk.infos:
             out.add("back")
         if self.detail.tab not in {"text", "diff"}:
             out.add("reveal")

@@ -40,6 +40,7 @@ class Desk:
         reading_since: When a read began (monotonic seconds); ``None`` = none runs.
         gone_at: When the wanted session's store vanished, epoch milliseconds.
         listed: Sources that have answered.
+        failed: What is wrong with those that could not be listed.
         reads: How many reads of sessions were begun.
     """
 
@@ -57,6 +58,7 @@ class Desk:
         self.sources: dict[str, Source] = {}
         self.infos: dict[str, SessionInfo] = {}
         self.listed: set[tuple[str, str]] = set()
+        self.failed: dict[tuple[str, str], Problem] = {}
         self.gone: set[tuple[str, str]] = set()
         self.wanted: str | None = None
         self.snapshot: Snapshot | None = None
@@ -81,10 +83,15 @@ class Desk:
         """Take a list; return what is to be said about it."""
         where = place_of(message.source)
         self.listed.add(where)
+        self.failed.pop(where, None)
         if isinstance(message.found, BaseException):
-            return (self.problem(message.found, message.source, "listing sessions"),)
+            self.failed[where] = self.problem(message.found, message.source, "listing sessions")
+            return (self.failed[where],)
         self.listings[where] = message.found
         self._index()
+        mine = self.sources.get(self.wanted or "")
+        if self.gone_at is not None and mine is not None and place_of(mine) == where and where not in self.gone:
+            self._again = True  # it went away and was put back: its news could not be told by its name
         return message.found.problems
 
     def _index(self) -> None:
@@ -208,6 +215,12 @@ class Desk:
         self._taken = message.reads
         if isinstance(message.found, Snapshot):
             self.snapshot = message.found
+            source = self.sources.get(message.key)
+            if source is not None and place_of(source) not in self.gone:
+                self.gone_at = None
+            info, read = self.infos.get(message.key), message.found.ledger.info
+            if info is not None and not message.found.ledger.partial and info.title != read.title:
+                self.infos[message.key] = replace(info, title=read.title)  # all of it was read, of which a list knows the ends
             if not self.unfinished:
                 self.reading_since = None
             return None

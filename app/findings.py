@@ -206,8 +206,7 @@ class Findings(Actions):
         if message.key != self.desk.wanted or not self.detail.text.wants(message.asked):
             return
         texts, problem = self.desk.take_texts(message)
-        if problem is not None:
-            self.trouble.add([problem])
+        self.trouble.put("texts", [problem] if problem is not None else [])
         self.detail.take(texts, not message.rest)
         if message.rest:
             self.desk.ask_texts(message.rest, message.asked)

@@ -79,7 +79,10 @@ class Inspector(Findings):
     @on(Listed)
     def listed(self, message: Listed) -> None:
         """Show the sessions; choose one once all sources have answered, or the slow ones have had their time."""
-        self.trouble.add(self.desk.take_list(message))
+        where = place_of(message.source)
+        self.trouble.put(("list", where), self.desk.take_list(message))
+        self.empty.refuse(tuple(self.desk.failed.values()))
+        self.catch_up()
         if place_of(message.source) in self.newest_of:
             self.open_newest(message)
         elif self.desk.wanted is None:
@@ -130,6 +133,8 @@ class Inspector(Findings):
             self.turns.show(None, True)
             self.detail.show(None, None)
             self.study(None)
+            self.trouble.put("read", ())
+            self.trouble.put("texts", ())
         if self.desk.want(key, read=not after_frame):
             if after_frame:
                 self.call_after_refresh(self.desk.begin)
@@ -148,10 +153,10 @@ class Inspector(Findings):
         fresh = self.turns.snapshot is None or self.turns.snapshot.ledger.key != message.key
         found = self.desk.take_read(message)
         if found is not None:
-            self.trouble.add([found])
+            self.trouble.put("read", [found])
         snapshot = self.desk.snapshot
         if snapshot is not None and message.key == self.desk.wanted and not isinstance(message.found, BaseException):
-            self.trouble.add(snapshot.ledger.problems)
+            self.trouble.put("read", snapshot.ledger.problems)
             self.turns.show(snapshot, fresh, None if self.desk.partial else self.turn_wanted)
             if self.desk.unfinished:
                 self.call_after_refresh(self.desk.read_rest, self.desk.reads)
@@ -181,8 +186,7 @@ class Inspector(Findings):
             source = message.event.source
             self.desk.relist(source)
         found = self.desk.take_news(message.event)
-        if found is not None:
-            self.trouble.add([found])
+        self.trouble.put(("news", place_of(message.event.source)), [found] if found is not None else [])
         self.catch_up()
         if message.event.listing or message.event.gone or message.event.error is not None or message.event.back:
             self.redraw()
@@ -244,6 +248,14 @@ class Inspector(Findings):
         """Arrange the panes anew."""
         self.cells = event.size  # the app's own size may still be the old one here
         self.arrange()
+
+    def on_key(self, event: events.Key) -> None:
+        """Hand a key on to the sheet that a key before it opened, where both came in one burst."""
+        if len(self.screen_stack) > 1:
+            from ctx_inspect.app.palette import Picker  # imported when it is used, as all sheets
+
+            if isinstance(self.screen, Picker):
+                self.screen.take_key(event)
 
     # --- troubles and memory ---------------------------------------------------------------------------------
 

@@ -211,7 +211,18 @@ def user_keys(table: object) -> tuple[dict[str, str], tuple[str, ...]]:
         else:
             ignored += 1
     told = "[keys]: an entry names no key of ours: it is" if ignored == 1 else f"[keys]: {ignored} entries name no key of ours: they are"
-    return good, (told + " ignored",) if ignored else ()
+    return good, ((told + " ignored",) if ignored else ()) + _twice(good)
+
+
+def _twice(changed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a sentence for each two things that one key would do in one pane, because of what the person has set."""
+    out: list[str] = []
+    held = [(k, {one.strip() for one in changed.get(k.id, k.keys).split(",") if one}) for k in KEYS]
+    for n, (first, keys) in enumerate(held):
+        for second, others in held[n + 1 :]:
+            if keys & others and first.panes & second.panes and (first.id in changed or second.id in changed):
+                out.append(f"[keys]: {first.id} and {second.id} have the same key: it does one of them only")
+    return tuple(out)
 
 
 def footer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -138,7 +139,8 @@ def _say(error: click.ClickException) -> None:
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"\nTry '{error.ctx.command_path.strip()} --help'."
-    click.echo(f"ctx-inspect: {text}{hint}", err=True)
+    with suppress(OSError):  # where it cannot be said, the status still says it
+        click.echo(f"ctx-inspect: {text}{hint}", err=True)
 
 
 def _quiet() -> None:

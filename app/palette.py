@@ -33,6 +33,7 @@ class Choice(Struct, frozen=True):
         left: Before the words: its key.
         note: Behind them, dim.
         long: It is read rather than taken: it gets as many lines as it needs.
+        also: It is found by these words too, which are not shown.
     """
 
     id: Hashable
@@ -40,6 +41,7 @@ class Choice(Struct, frozen=True):
     left: Shown = NOTHING
     note: Shown = NOTHING
     long: bool = False
+    also: str = ""
 
 
 Choices = Callable[[str], Sequence[Choice]]
@@ -51,7 +53,7 @@ def filtered(choices: Sequence[Choice]) -> Choices:
 
     def find(typed: str) -> Sequence[Choice]:
         words = typed.casefold().split()
-        return [c for c in choices if all(w in f"{c.left} {c.words} {c.note}".casefold() for w in words)]
+        return [c for c in choices if all(w in f"{c.left} {c.words} {c.note} {c.also}".casefold() for w in words)]
 
     return find
 
@@ -131,6 +133,7 @@ class Picker(ModalScreen[Hashable | None]):
         wide = max([4, *(cells(left) + 1 for left in lefts)])
         columns = Column(NOTHING, wide), Column(NOTHING, 0)
         self.lines.show(partial(lay, Sheet(columns, tuple(rows)), gap=1), keep=False)
+        self.moved = False
         self.call_after_refresh(self._first)
 
     @staticmethod
@@ -142,9 +145,12 @@ class Picker(ModalScreen[Hashable | None]):
         return Row((Cell((key,)), Cell(words)), key=("pick", index))
 
     found: Sequence[Choice] = ()
+    moved = False
+    """Whether the cursor was moved since the list is another one."""
 
     def _first(self) -> None:
-        self.lines.go_first()
+        if not self.moved:
+            self.lines.go_first()
         self._seen()
 
     @on(FilterLine.Changed)
@@ -156,6 +162,7 @@ class Picker(ModalScreen[Hashable | None]):
     def _moved(self, event: FilterLine.Moved) -> None:
         event.stop()
         self.lines.move(event.by)
+        self.moved = self.lines.selected is not None
         self._seen()
 
     @on(FilterLine.Done)
@@ -166,7 +173,13 @@ class Picker(ModalScreen[Hashable | None]):
             self.dismiss(self.line.words)
             return
         key = self.lines.selected
-        self.dismiss(self.found[key[1]].id if isinstance(key, tuple) else None)
+        # where Enter comes before the list is laid out, the first line is meant
+        index = key[1] if isinstance(key, tuple) else 0 if self.found and not self.moved else None
+        self.dismiss(self.found[index].id if index is not None else None)
+
+    def take_key(self, event: events.Key) -> None:
+        """Take a key that was pressed before the sheet was there, and came to what had the focus then."""
+        self.line.on_key(event)
 
     @on(FilterLine.Left)
     def _left(self, event: FilterLine.Left) -> None:
@@ -195,7 +208,9 @@ def palette_choices(changed: Mapping[str, str], absent: frozenset[str], turns: i
         themes: Names of themes.
     """
     actions = [
-        Choice(k.action, said(k.does), said(shown(k, changed))) for k in KEYS if k.action and k.id not in absent | {"palette", "close"}
+        Choice(k.action, said(k.does), said(shown(k, changed)), also=k.word)
+        for k in KEYS
+        if k.action and k.id not in absent | {"palette", "close"}
     ]
     actions += [Choice(f"use_theme('{name}')", joined("theme: ", name)) for name in themes]
     find = filtered(actions)
@@ -229,5 +244,5 @@ def help_choices(pane: str, changed: Mapping[str, str]) -> Choices:
     keys = [k for k in KEYS if (k.keys or k.shown) and SHEET not in k.panes]
     valid = sorted((k for k in keys if pane in k.panes), key=lambda k: len(k.panes))
     others = [(k, next(words for name, words in ELSEWHERE.items() if name in k.panes)) for k in keys if pane not in k.panes]
-    found = [Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid]
-    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where) for k, where in others)])
+    found = [Choice(k.action or None, said(k.does), said(shown(k, changed)), also=k.word) for k in valid]
+    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where, also=k.word) for k, where in others)])

@@ -10,12 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ctx_inspect import __version__
+from ctx_inspect.core.files import read_small
 
 NAME = "ctx-inspect"
 KEPT = ("session", "previous", "tab", "theme")
 """All that is ever remembered."""
 
 _LONGEST = 200
+_MOST = 64 << 10
+"""Bytes that the file of choices may have."""
+
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Never through a link, and never waiting on a pipe in the file's place."""
 
 
 def folder() -> Path:
@@ -28,8 +34,8 @@ def folder() -> Path:
 def remembered(where: Path | None = None) -> dict[str, str]:
     """Return the choices of the last run; a file that cannot be read is none."""
     try:
-        found = json.loads(((where or folder()) / "screen.json").read_bytes())
-    except (OSError, ValueError):
+        found = json.loads(read_small((where or folder()) / "screen.json", _MOST))
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}
@@ -50,7 +56,7 @@ def remember(choices: Mapping[str, str | None], where: Path | None = None) -> bo
 
 def _write(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    fd = os.open(temporary, _WRITE, 0o600)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
@@ -80,7 +86,7 @@ def log_crash(error: BaseException, where: Path | None = None, doing: str = "") 
     path = place / "crash.log"
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        fd = os.open(path, _WRITE, 0o600)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except OSError:

@@ -128,4 +128,9 @@ def write(path: Path, document: str) -> None:
         OSError: It exists, or cannot be written.
     """
     with path.open("x", encoding="utf-8") as file:
-        file.write(document)
+        try:
+            file.write(document)
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)  # half of a picture is none
+            raise

@@ -24,11 +24,8 @@ from ctx_inspect.core.model import (
     Window,
     value_of,
 )
-from ctx_inspect.core.model.limits import RANK_HARNESS
+from ctx_inspect.core.model.limits import BELIEVED, RANK_HARNESS
 from msgspec import Struct, field
-
-BELIEVED = range(20_000, 3_000_001)
-"""Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (docs/field-reports.md, 23)."""
 
 GROWING_TURNS = 10
 """How many growing turns the forecast looks back on."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
+from ctx_inspect.core.files import read_small
 from ctx_inspect.core.model import Confirmed, LimitClaim, Model, Witness
 from ctx_inspect.core.model import Window as ModelWindow
-from ctx_inspect.core.model.limits import RANK_USER
+from ctx_inspect.core.model.limits import BELIEVED, RANK_USER
 from ctx_inspect.core.model.values import replace
 from msgspec import Struct, field
 
@@ -65,14 +66,14 @@ def load(path: Path) -> Config:
         What it says; what cannot be used of it is named in ``problems`` and left out.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = read_small(path, LARGEST)
     except FileNotFoundError:
         return Config(path=path)
     except OSError:
         return Config(problems=("config.toml cannot be read",), path=path)
-    if len(data) > LARGEST:
-        return Config(problems=("config.toml is larger than 1 MB: not read",), path=path)
+    except ValueError:
+        large = path.is_file()
+        return Config(problems=("config.toml is larger than 1 MB: not read" if large else "config.toml is no file: not read",), path=path)
     import tomllib  # most people have no such file
 
     try:
@@ -87,6 +88,9 @@ def load(path: Path) -> Config:
     problems: list[str] = []
     if wrong_limits:
         problems.append(f"config.toml: {wrong_limits} of [limits] are no whole number of tokens")
+    if doubted := sum(tokens not in BELIEVED for tokens in cast("dict[str, int]", limits).values()):
+        words = f"{doubted} of [limits] {'is' if doubted == 1 else 'are'} not believed"
+        problems.append(f"config.toml: {words}: a window has {BELIEVED[0]:,} to {BELIEVED[-1]:,} tokens")
     if wrong_keys:
         problems.append(f"config.toml: {wrong_keys} of [keys] are no text")
     if theme is not None and not isinstance(theme, str):

@@ -12,6 +12,9 @@ from pathlib import PureWindowsPath
 
 from ctx_inspect.core.model.evidence import Raw
 
+LONGEST = 4096
+"""Characters of a path beyond which no system opens it; looking for each of its ancestors would be quadratic."""
+
 
 @lru_cache(maxsize=4096)
 def project_of(directory: Raw) -> Raw:
@@ -22,9 +25,9 @@ def project_of(directory: Raw) -> Raw:
 
     Returns:
         The real path of the nearest ancestor that holds ``.git`` (file or folder), else of the directory. A path of
-        another system (a drive letter), or a relative one, is returned as it is.
+        another system (a drive letter), a relative one, or one that is too long for any system, is returned as it is.
     """
-    if not os.path.isabs(directory) or "\0" in directory:
+    if len(directory) > LONGEST or not os.path.isabs(directory) or "\0" in directory:
         return directory
     try:
         real = os.path.realpath(directory)

@@ -87,7 +87,7 @@ def _stores(found: Stores) -> list[Check]:
         if place.found:
             out.append(_check(name, "ok", f"{counted(len(place.found), 'store')} found"))
         else:
-            out.append(_check(name, "note", place.why or "nothing there"))
+            out.append(_check(name, "problem" if place.denied else "note", place.why or "nothing there"))
     if found.looked and not found.sources:
         out.append(
             _check(
@@ -99,7 +99,8 @@ def _stores(found: Stores) -> list[Check]:
         )
     for source in found.sources:
         out += _store(source)
-    out += [_check(_home(p.source), "problem", f"{p.code.value}: {p.message}") for p in found.problems]
+    said = {place.place for place in found.looked if place.denied}
+    out += [_check(_home(p.source), "problem", f"{p.code.value}: {p.message}") for p in found.problems if p.source not in said]
     return out
 
 
@@ -163,8 +164,10 @@ def _extent(path: Path) -> str:
 def _own(found: Stores) -> list[Check]:
     config = found.config
     where = _home(config.path) if config.path else "config.toml"
-    if config.problems:
-        return [_check("configuration", "problem", f"{where}: {p}") for p in config.problems]
+    from ctx_inspect.app.keymap import user_keys
+
+    if problems := (*config.problems, *user_keys(config.keys)[1]):
+        return [_check("configuration", "problem", f"{where}: {p}") for p in problems]
     if config.path is not None and config.path.exists():
         return [_check("configuration", "ok", f"{where}: {counted(len(config.limits), 'limit')}")]
     return [_check("configuration", "note", f"{where} does not exist: nothing needs it")]

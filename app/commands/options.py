@@ -69,8 +69,14 @@ def settings_of(ctx: click.Context, options: dict[str, Any]) -> Settings:
     return settings
 
 
-def command(name: str, **settings: Any) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a command that takes the common options; its function gets :class:`Settings` first."""
+def command(name: str, *, hidden: frozenset[str] = frozenset(), **settings: Any) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command that takes the common options; its function gets :class:`Settings` first.
+
+    Args:
+        name: Of the command.
+        hidden: Names of common options that it refuses: its help does not list them.
+        settings: Of click's command.
+    """
 
     def made(function: Callable[..., None]) -> click.Command:
         @click.pass_context
@@ -82,6 +88,10 @@ def command(name: str, **settings: Any) -> Callable[[Callable[..., None]], click
         call.__doc__ = function.__doc__
         params = getattr(function, "__click_params__", [])
         call.__click_params__ = params  # type: ignore[attr-defined]
-        return click.command(name, **settings)(common(call))
+        finished = click.command(name, **settings)(common(call))
+        for param in finished.params:
+            if isinstance(param, click.Option) and param.name in hidden:
+                param.hidden = True
+        return finished
 
     return made

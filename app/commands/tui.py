@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 from ctx_inspect.app.commands.options import CRASHED, Settings, command
-from ctx_inspect.app.commands.stores import stores, turn_named
+from ctx_inspect.app.commands.stores import NotFound, stores, turn_named
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.sources.discovery import discover, open_sources
 
@@ -23,6 +23,20 @@ TABS = ("diff", "budget", "cache", "steps", "text")
 @click.option("--ascii", is_flag=True, help="Draw in ASCII.")
 def tui(settings: Settings, session: str, turn: str | None, tab: str | None, ascii: bool) -> None:
     """Open the interface on SESSION."""
+    try:
+        _open(settings, session, turn, tab, ascii)
+    except NotFound as error:
+        from difflib import get_close_matches
+
+        from ctx_inspect.app.main import COMMANDS
+
+        near = get_close_matches(session, COMMANDS, 1)
+        if not near:
+            raise
+        raise NotFound(f"{error.format_message()}; is the command {near[0]} meant?") from None
+
+
+def _open(settings: Settings, session: str, turn: str | None, tab: str | None, ascii: bool) -> None:
     settings.ascii |= ascii
     settings.turn = turn or settings.turn
     settings.tab = tab or settings.tab
@@ -42,7 +56,8 @@ def start(settings: Settings, session: str | None) -> None:
     if settings.tab is not None and settings.tab not in TABS:
         raise click.UsageError(f"no tab {settings.tab!r}; there are {', '.join(TABS)}")
     turn = _number(settings.turn) if session is None else None
-    if settings.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # a dumb terminal cannot move its cursor: what is drawn there would be one long line of signs
+    if settings.json or os.environ.get("TERM") == "dumb" or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _plain(settings, session)
         return
     # everything that can refuse comes first: a refusal leaves the terminal as it was

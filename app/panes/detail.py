@@ -12,7 +12,7 @@ from ctx_inspect.app.panes.rows import Rows
 from ctx_inspect.app.panes.text import TextTab
 from ctx_inspect.app.panes.wishes import Compare, Countable, Entered, TabChosen, Texts, Uncounted, Wanted
 from ctx_inspect.app.snapshot import Snapshot
-from ctx_inspect.core.model import Ref
+from ctx_inspect.core.model import Ref, Turn
 from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.text.show import joined, said
 from ctx_inspect.core.views.budget import NAME_LEAST, budget_sheet
@@ -116,8 +116,21 @@ class DetailPane(Rows):
         if self.snapshot is not snapshot:
             self.budget.clear()
         moved = turn != self.turn
+        before = self._row_turn()
         self.snapshot, self.turn = snapshot, turn
         self._show_turn(keep=not moved)
+        if self.text.revealed and self._row_turn() is not before:
+            self.text.outdate()
+            self._read_again()
+
+    def _row_turn(self) -> Turn | None:
+        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
+        return row.turn if row is not None else None
+
+    def _read_again(self) -> None:
+        row = self.snapshot.row(self.turn) if self.snapshot is not None and self.turn is not None else None
+        if self.text.stale and self.snapshot is not None and row is not None:
+            self.post_message(Wanted(self.text.ask(self.snapshot, row), self.text.asked))
 
     def study(self, study: Study | None, *, fresh: bool) -> None:
         """Take where comparisons come from; the one on screen is asked for anew."""
@@ -252,6 +265,7 @@ class DetailPane(Rows):
         """Take texts that were read; they are dropped where they are not wanted any more."""
         if self.text.take(texts, done):
             self.redraw()
+            self._read_again()
 
     def take_change(self, asked: int, change: TextChange) -> None:
         """Take what changed in a text; it is dropped where it is not wanted any more."""

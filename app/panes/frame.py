@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 
 from ctx_inspect.app.keymap import Key, footer
-from ctx_inspect.core.model import Problem, Raw, Shown
+from ctx_inspect.core.model import Problem, ProblemCode, Raw, Shown
 from ctx_inspect.core.sources.base import Looked
 from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.text.width import cells
@@ -110,6 +110,7 @@ class ProblemBand(Band):
         """Make it, unseen."""
         super().__init__(self._line, raised=True, id="problem")
         self.problems: list[Problem] = []
+        self._by: dict[Hashable, tuple[Problem, ...]] = {}
         self.notice: Shown | None = None
         self._open = False
         self._going: Timer | None = None
@@ -119,12 +120,30 @@ class ProblemBand(Band):
         self._redraw()
 
     def add(self, problems: Sequence[Problem]) -> None:
-        """Take problems; those that are known already change nothing."""
-        new = [p for p in problems if p not in self.problems]
-        if new:
-            self.problems = [*self.problems, *new][-MOST_PROBLEMS:]
-            self._open = True
-            self._redraw()
+        """Take problems that nothing takes back; those that are known already change nothing."""
+        once = self._by.get("once", ())
+        self.put("once", [*once, *(p for p in problems if p not in once)])
+
+    def put(self, origin: Hashable, problems: Sequence[Problem]) -> None:
+        """Take all that is wrong with one thing now: what was said of it before and is wrong no more goes by itself.
+
+        Args:
+            origin: What was listed, read or watched.
+            problems: What is wrong with it; nothing = all is well.
+        """
+        if not problems and origin not in self._by:
+            return
+        before = self.problems
+        new = any(p not in before for p in problems)
+        if new or not problems:
+            self._by.pop(origin, None)  # what is new is named first
+        if problems:
+            self._by[origin] = tuple(problems)
+        self.problems = list(dict.fromkeys(p for each in self._by.values() for p in each))[-MOST_PROBLEMS:]
+        if self.problems == before:
+            return
+        self._open = new or (self._open and bool(self.problems))
+        self._redraw()
 
     def tell(self, words: Shown) -> None:
         """Say what was done, or why nothing was; it goes by itself."""
@@ -189,8 +208,25 @@ class EmptyPane(LinesView):
         """
         super().__init__(id="empty", cursor=False)
         self.looked, self.keys = looked, keys
+        self.refused: tuple[Problem, ...] = ()
 
     def on_mount(self) -> None:
         """Lay it out."""
-        places = [(p.label, p.place, len(p.found), p.why) for p in self.looked]
+        self.lay_out()
+
+    def refuse(self, problems: tuple[Problem, ...]) -> None:
+        """Say which stores are there and cannot be listed at the moment."""
+        if problems != self.refused:
+            self.refused = problems
+            self.lay_out()
+
+    def lay_out(self) -> None:
+        """Lay it out anew."""
+        locked = ProblemCode.LOCKED
+        refused = {str(p.source): "locked, trying again" if p.code is locked else "cannot be read: see !" for p in self.refused}
+        places: list[tuple[str, str, int, str | None]] = []
+        for p in self.looked:
+            why = [words for path in p.found if (words := refused.pop(str(path), None)) is not None]
+            places.append((p.label, p.place, 0 if why else len(p.found), why[0] if why else p.why))
+        places += [("store", path, 0, words) for path, words in refused.items()]
         self.show(partial(lay, empty_sheet(places, self.keys), gap=1))

@@ -22,7 +22,7 @@ class TextTab:
     def __init__(self) -> None:
         """Make an empty tab."""
         self._revealed: dict[Ref, Found] | None = None
-        self._waiting = False
+        self._waiting = self._stale = False
         self.uncovered = False
         self.asked = 0
 
@@ -42,10 +42,19 @@ class TextTab:
         return text_sheet(pieces_of(snapshot.ledger, row.turn), texts, self._waiting, self.uncovered)
 
     def ask(self, snapshot: Snapshot, row: TurnRow) -> tuple[Ref, ...]:
-        """Begin to wait for the turn's texts; return where they lie."""
-        self._revealed, self._waiting = {}, True
+        """Begin to wait for the turn's texts, those that are shown stay until then; return where they lie."""
+        self._revealed, self._waiting, self._stale = self._revealed or {}, True, False
         self.asked += 1
         return tuple(p.ref for p in pieces_of(snapshot.ledger, row.turn) if p.ref is not None and p.who != "media")
+
+    @property
+    def stale(self) -> bool:
+        """Whether all of it has come and the store has another state since: it is to be read again."""
+        return self._stale and not self._waiting
+
+    def outdate(self) -> None:
+        """Say that the store has another state: it may say otherwise, or say again what was gone."""
+        self._stale = self._revealed is not None
 
     def wants(self, asked: int) -> bool:
         """Tell whether the texts of a wish are still wanted."""
@@ -61,4 +70,4 @@ class TextTab:
 
     def forget(self) -> None:
         """Forget all texts."""
-        self._revealed, self._waiting, self.uncovered = None, False, False
+        self._revealed, self._waiting, self._stale, self.uncovered = None, False, False, False

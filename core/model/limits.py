@@ -22,6 +22,9 @@ class LimitClaim(Struct, frozen=True):
     rank: int
 
 
+BELIEVED = range(20_000, 3_000_001)
+"""Limits outside are not believed: real files hold 0, 6,748 and 10⁹ (docs/field-reports.md, 23)."""
+
 RANK_OVERFLOW, RANK_REQUEST, RANK_MAGIC_CONTEXT, RANK_HARNESS, RANK_USER = range(5)
 
 

@@ -144,3 +144,8 @@ class Looked(Struct, frozen=True):
     place: str
     found: tuple[Path, ...] = ()
     why: str | None = None
+
+    @property
+    def denied(self) -> bool:
+        """Whether it may be there and cannot be looked at: that is a problem, not an absence."""
+        return self.why is not None and self.why.startswith("no permission")

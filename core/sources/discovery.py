@@ -48,6 +48,8 @@ def discover(env: Environment, home: Path, *, one_shot: bool = False) -> Discove
     problems: list[Problem] = []
     seen: set[str] = set()
     for place in looked:
+        if place.denied:
+            problems.append(Problem(Raw(place.place), ProblemCode.PERMISSION, "no permission to read it"))
         for path in place.found:
             real = os.path.realpath(path)
             if real in seen:

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Generic, NoReturn, TypeVar
 
 import msgspec
@@ -84,22 +82,6 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
     data: bytes
     whole: bool  # shorter than the guard
     ended: bool
-
-
-def open_regular(path: Path) -> int:
-    """Open a regular file for reading and return its descriptor; never waits on a FIFO or device.
-
-    Raises:
-        OSError: It cannot be opened.
-        ValueError: It is no regular file.
-    """
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError("not a regular file")
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise ValueError("not a regular file")
-    return fd
 
 
 def identify(fd: int, position: Position) -> Identity:

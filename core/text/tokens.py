@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
+from ctx_inspect.core.files import open_regular
+
 BYTES_PER_TOKEN = 3.5
 """Of the estimator: English prose has about 4.2, code 3.2; it counts code about 22 % too high."""
 
@@ -169,9 +171,10 @@ def vocabulary(env: Mapping[str, str] | None = None) -> Path | None:
         return None
     path = folder / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
     try:
-        with path.open("rb") as file:
+        fd = open_regular(path)
+        with os.fdopen(fd, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return path if digest == _SHA256 else None
 

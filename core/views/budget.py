@@ -148,7 +148,7 @@ def _category(view: BudgetView, part: Share, base: int, width: int, line: int) -
             (
                 Cell((*_name(sign, TONES[category], name).spans, Span(joined("  ", counted(items, noun)), Tone.DIM))),
                 Cell(bar),
-                Cell((Span(joined("≈", tokens(n)), italic=True),)),
+                Cell((Span(joined("≈", tokens(n)) if n else tokens(n), italic=bool(n)),)),
                 Cell((Span(share(n, base), Tone.DIM, italic=True),)),
                 Cell((Span(said(how), Tone.DIM),)),
             ),
@@ -325,7 +325,8 @@ def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
             rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
     rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
     rows += _trend(view, how)
-    rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
+    newest = view.row.turn.n == len(line.turns)  # beside figures of an earlier turn it is told that this one is none of that turn
+    rows += _reasoned("Turns left" if newest else "Turns left, now", line.forecast, reason(line.forecast), how, whole)
     return rows
 
 

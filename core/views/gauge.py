@@ -177,7 +177,8 @@ def _legend(gauge: Gauge, width: int, wide: bool) -> Line:
             continue
         out.append(Span(fill_of(part.category, gauge.ascii_only), TONES[part.category]))
         out.append(Span(said(f" {name} "), Tone.DIM))
-        out.append(Span(joined("≈", tokens(part.tokens.value)), Tone.TEXT, italic=True))
+        n = part.tokens.value
+        out.append(Span(joined("≈", tokens(n)) if n else tokens(n), Tone.TEXT, italic=bool(n)))  # nothing is exactly nothing
         out.append(pad(3 if wide else 2))
     if missing:
         words = (

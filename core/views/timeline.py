@@ -243,8 +243,9 @@ class TimelineLines:
             Column(own("turn"), number, right=True),
             Column(own("time"), view.time_width + 1, right=True, leaves=4),
             Column(own(" window" if based else " of max"), self.bar + 1, leaves=5),
-            Column(NOTHING, 4, right=True),
-            Column(own("tokens"), 8 if loose else 7, right=True, leaves=3),
+            # without a limit there is no share of it: that column goes first, and the count of tokens stays
+            Column(NOTHING, 4, right=True, leaves=0 if based else 1),
+            Column(own("tokens"), 8 if loose else 7, right=True, leaves=3 if based else 0),
             Column(own("Δ"), 8 if loose else 7, right=True, leaves=7),
             Column(joined(" ", LETTERS), 7, leaves=8),
             Column(NOTHING, 2, right=True, leaves=9),

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.app.palette import Picker
 from ctx_inspect.core.model import Listing, ProblemCode
 from ctx_inspect.core.sources.base import SourceError
+from textual import events
 
 from tests.app.fakes import FakeSource, ledger, sample
 from tests.app.screens import running, screen, until
@@ -280,3 +282,73 @@ async def test_in_ascii_keys_are_spelled(tmp_path: Path) -> None:
         text = seen(app)
         assert text.isascii()
         assert "j down" in text
+        assert "more below" in text
+
+
+# --- keys that come in one burst ---------------------------------------------------------------------------
+
+
+def burst(app: Inspector, keys: str) -> None:
+    """Press keys as a terminal hands on what was pasted or typed fast: without a frame between them."""
+    for key in keys:
+        name = {":": "colon", "\r": "enter"}.get(key, key)
+        app.post_message(events.Key(name, None if key == "\r" else key))
+
+
+@pytest.mark.parametrize("apart", [True, False])
+async def test_enter_right_behind_a_turns_number_goes_to_it(apart: bool, tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path) as (app, pilot):
+        for n in (12, 31, 7):
+            if apart:
+                await pilot.press("colon")
+                burst(app, f"{n}\r")
+            else:
+                burst(app, f":{n}\r")
+            await until(pilot, lambda: app.turns.turn == n and len(app.screen_stack) == 1)  # noqa: B023
+
+
+async def test_enter_right_behind_words_takes_what_they_match_first(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path) as (app, pilot):
+        await pilot.press("colon")
+        burst(app, "theme: light\r")
+        await until(pilot, lambda: app.theme == "light" and len(app.screen_stack) == 1)
+        await pilot.press("colon")
+        burst(app, "no such words\r")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        assert app.theme == "light"
+
+
+# --- what the palette lists --------------------------------------------------------------------------------
+
+
+def listed(app: Inspector) -> set[object]:
+    assert isinstance(app.screen, Picker)
+    return {c.id for c in app.screen.found}
+
+
+async def test_the_palette_has_no_entry_that_does_nothing(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path, demo=lambda: ()) as (app, pilot):
+        await pilot.press("colon")
+        await pilot.pause()
+        assert not listed(app) & {"demo", "filter", "back", "reveal", "why"}
+        assert {"follow", "copy", "sessions", "unfold"} <= listed(app)
+        await pilot.press("escape", "s", "tab")
+        await pilot.pause()
+    async with running([], tmp_path, wait=False, demo=lambda: (), looked=()) as (app, pilot):
+        await until(pilot, lambda: app.empty.display)
+        await pilot.press("colon")
+        await pilot.pause()
+        assert "demo" in listed(app)
+        assert not listed(app) & {"sessions", "follow", "copy", "filter", "tab('steps')", "reveal", "next_pane", "open"}
+
+
+async def test_the_filter_is_in_the_palette_where_the_sessions_are_focused(tmp_path: Path) -> None:
+    async with running([FakeSource(sample())], tmp_path, size=(200, 60)) as (app, pilot):
+        app.drawer.lines.focus()
+        await pilot.pause()
+        await pilot.press("colon")
+        await pilot.pause()
+        assert "filter" in listed(app)
+        assert not listed(app) & {"unfold", "fold"}
+        await pilot.press(*"filter the", "enter")
+        await until(pilot, lambda: app.focused is app.drawer.filter)

@@ -70,6 +70,20 @@ def test_the_users_own_keys(table: object, good: dict[str, str], told: int) -> N
     assert len(notes) == told
 
 
+@pytest.mark.parametrize(
+    ("table", "ids"),
+    [
+        ({"follow": "y"}, [("follow", "copy")]),
+        ({"follow": "z", "copy": "z,y"}, [("follow", "copy")]),
+        ({"follow": "d"}, []),  # the demo's, which is valid in another pane
+        ({"copy": "f", "follow": "y"}, []),  # they changed places
+        ({"open": "ctrl+d"}, [("half_down", "open")]),
+    ],
+)
+def test_a_key_that_is_set_for_two_things_is_told(table: dict[str, str], ids: list[tuple[str, str]]) -> None:
+    assert keymap.user_keys(table)[1] == tuple(f"[keys]: {a} and {b} have the same key: it does one of them only" for a, b in ids)
+
+
 def test_the_palette_lists_every_action_with_its_key() -> None:
     choices = palette_choices({}, frozenset(), 47)("")
     assert {c.id for c in choices} == {k.action for k in keymap.KEYS if k.action and k.id not in {"palette", "close"}}
@@ -131,3 +145,8 @@ async def test_every_action_of_the_palette_runs_in_every_pane(tmp_path: Path, mo
 
 def test_the_board_has_no_actions_of_its_own() -> None:
     assert not [n for n in vars(Board) if n.startswith("action_")]
+
+
+def test_help_and_palette_find_the_words_of_the_footer() -> None:
+    assert "reveal" in {c.id for c in palette_choices({}, frozenset(), 47)("reveal text")}
+    assert "v" in {c.left for c in help_choices("timeline", {})("reveal text")}

@@ -173,3 +173,14 @@ def test_what_the_persons_file_says_reaches_the_interface(tmp_path: Path) -> Non
 def test_importing_the_command_imports_no_framework() -> None:
     check = "import sys, ctx_inspect.app.app, ctx_inspect.app.main; sys.exit('textual' in sys.modules or 'rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_a_dumb_terminal_gets_the_list_as_text(tmp_path: Path) -> None:
+    one = PiStore(tmp_path).session(id="plain")
+    one.turn("do it", usage=Spent(100, 10, 40_000))
+    start = COMMAND.format(arguments=f"'--source', {str(one.path)!r}")
+    env = {"TERM": "dumb", "XDG_STATE_HOME": str(tmp_path / "state")}
+    status, out = in_terminal(start, env=env)
+    assert status == 0
+    assert "pi:plain" in out
+    assert "\x1b" not in out

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -66,3 +67,21 @@ def test_a_crash_log_holds_types_and_our_frames_only(tmp_path: Path) -> None:
 def test_the_folder_is_below_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert folder().is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, b'{"tab": "steps"}' + b" " * (1 << 20)])
+def test_a_file_that_is_too_deep_or_too_large_is_no_choice(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "screen.json").write_bytes(data)
+    assert remembered(tmp_path) == {}
+    assert remember({"tab": "text"}, tmp_path)
+    assert remembered(tmp_path) == {"tab": "text"}
+
+
+@pytest.mark.timeout(10)
+def test_pipes_in_the_place_of_our_files_are_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "screen.json")
+    os.mkfifo(tmp_path / "crash.log")
+    assert remembered(tmp_path) == {}
+    assert log_crash(ValueError("x"), tmp_path) is None
+    assert remember({"tab": "text"}, tmp_path)
+    assert remembered(tmp_path) == {"tab": "text"}

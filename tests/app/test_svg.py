@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import io
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -74,3 +76,18 @@ async def test_the_screen_is_well_formed_xml_and_a_picture_never_replaces_a_file
     assert (tmp_path / "ctx-inspect-1.svg").read_text() == "mine"
     root = ET.fromstring((tmp_path / "ctx-inspect-2.svg").read_text())
     assert any("bad <title>" in "".join(t.itertext()) for t in root.iter(NS + "text"))
+
+
+def test_half_of_a_picture_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(path: Path, mode: str, encoding: str) -> Full:
+        path.touch(exist_ok=False)
+        return Full()
+
+    monkeypatch.setattr(Path, "open", opened)
+    with pytest.raises(OSError, match="No space"):
+        svg.write(tmp_path / "x.svg", "picture")
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """The user's file."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,17 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, text: str | bytes, problem
     config = written(tmp_path, text)
     assert problem in config.problems[0]
     assert set(config.limits) <= {"e"}
+
+
+@pytest.mark.timeout(10)
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.toml")
+    assert load(tmp_path / "config.toml").problems == ("config.toml is no file: not read",)
+    (tmp_path / "below").mkdir()
+    assert load(tmp_path / "below").problems == ("config.toml is no file: not read",)
+
+
+def test_a_limit_that_is_not_believed_is_said(tmp_path: Path) -> None:
+    config = written(tmp_path, "[limits]\nsmall = 100\nlarge = 9_000_000\ngood = 200_000\n")
+    assert config.problems == ("config.toml: 2 of [limits] are not believed: a window has 20,000 to 3,000,000 tokens",)
+    assert config.limit(Model(None, "good")) == 200_000

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ctx_inspect.core.model import Raw
 from ctx_inspect.core.project import key_of, project_of, same_project
 
 
@@ -60,3 +61,12 @@ def test_composed_and_decomposed_are_one() -> None:
 def test_windows_paths_are_paths() -> None:
     assert same_project("C:\\Src\\App", "c:/src/app/")
     assert not same_project("/Src", "/src")
+
+
+def test_a_directory_that_is_too_long_for_any_system_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr("ctx_inspect.core.project._holds_git", looked.append)
+    monkeypatch.setattr("ctx_inspect.core.project.os.path.realpath", looked.append)
+    long = Raw("/a" * 100_000)
+    assert project_of(long) == long
+    assert looked == []  # each of its ancestors would be looked for: quadratic

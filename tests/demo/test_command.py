@@ -29,6 +29,7 @@ class Terminal:
         env = {"HOME": str(home), "TMPDIR": str(temporary), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run by what ignores it (nohup)
             os.execve(sys.executable, [sys.executable, "-m", "ctx_inspect", "demo"], env)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.seen = b""

@@ -153,6 +153,7 @@ def test_what_a_killed_demo_left_is_taken_away_by_the_next(tmp_path: Path, monke
 def test_a_signal_takes_the_folder_away(how: signal.Signals, tmp_path: Path) -> None:
     script = (
         "from contextlib import ExitStack\n"
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the tests may be run by what ignores it (nohup)
         "from ctx_inspect.app.demo import playing\n"
         "from ctx_inspect.app.leaving import ended\n"
         "import time\n"

@@ -63,7 +63,8 @@ def listing(storage: Path) -> tuple[dict[str, Found], list[Problem]]:
     """Return the sessions of a ``storage`` folder that no database beside it holds."""
     moved, problems = in_databases(storage)
     found: dict[str, Found] = {}
-    for path in session_files(storage):
+    withheld: list[Path] = []
+    for path in session_files(storage, withheld):
         id = path.stem
         if id in moved:
             continue
@@ -94,6 +95,7 @@ def listing(storage: Path) -> tuple[dict[str, Found], list[Problem]]:
             model=Model(None, None),
         )
         found[id] = Found(info, Pending(s.revert.messageID, s.revert.partID) if s.revert else None)
+    problems += [Problem(Raw(str(folder)), ProblemCode.PERMISSION, "no permission to read it") for folder in withheld]
     return found, problems
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ctx_inspect.core.sources.base import Environment, Looked, SourceError
-from ctx_inspect.core.sources.sqlite import is_sqlite, read
+from ctx_inspect.core.sources.sqlite import WAIT, is_sqlite, read
 
 _NAME = re.compile(r"opencode[\w.-]*\.db")
 _LABEL = "OpenCode"
@@ -64,14 +64,20 @@ def databases_in(folder: Path) -> list[Path]:
 
 def has_json_sessions(storage: Path) -> bool:
     """Tell whether a ``storage`` folder holds sessions of the generation before the database."""
-    return next(session_files(storage), None) is not None
+    withheld: list[Path] = []
+    return next(session_files(storage, withheld), None) is not None or bool(withheld)  # what is withheld is said in the list
 
 
-def session_files(storage: Path) -> Iterator[Path]:
-    """Yield ``session/<project>/<id>.json``."""
+def session_files(storage: Path, withheld: list[Path] | None = None) -> Iterator[Path]:
+    """Yield ``session/<project>/<id>.json``; folders that may not be read are put into ``withheld``."""
     for folder in _folders(storage / "session"):
-        with suppress(OSError):
+        try:
             yield from sorted(Path(e.path) for e in os.scandir(folder) if e.name.endswith(".json") and e.is_file())
+        except PermissionError:
+            if withheld is not None:
+                withheld.append(folder)
+        except OSError:
+            continue
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -101,7 +107,9 @@ def probe(path: Path) -> bool:
             return any(probe(p) for p in databases_in(path)) or has_json_sessions(path) or has_json_sessions(path / "storage")
         if not is_sqlite(path):
             return False
-        found = read(path, lambda r: ("id" in r.columns("session"), "id" in r.columns("session_v2")), tables=(), deadline=5.0)
+        # a lock is waited for only where the name does not tell: nothing is on the screen meanwhile
+        wait = 0.05 if _NAME.fullmatch(path.name) else WAIT
+        found = read(path, lambda r: ("id" in r.columns("session"), "id" in r.columns("session_v2")), tables=(), wait=wait, deadline=5.0)
     except SourceError as error:
         return error.code.value in ("locked", "corrupt", "wal_not_readable") and _NAME.fullmatch(path.name) is not None
     except (OSError, ValueError):

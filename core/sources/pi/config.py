@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import Confirmed, Estimated, Known, LimitClaim, Model, Unavailable, Why, Window, Witness
 from ctx_inspect.core.model.limits import RANK_HARNESS
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.formats import DEFAULT_WINDOW, RESERVE_TOKENS
 from ctx_inspect.core.sources.pi.records import count
 from ctx_inspect.core.text.jsonc import plain_json

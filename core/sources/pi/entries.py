@@ -17,6 +17,9 @@ from ctx_inspect.core.text.size import utf8
 
 NO_MODEL = Model(None, None)
 _PROVIDER, _CALL = Witness.PROVIDER, PartKind.CALL
+BELIEVED_MOST = 1_000_000_000
+"""Tokens of one request: three hundred times the largest window."""
+_DOUBTED = Unavailable(Why.UNREADABLE, "usage was reported, but it is not believable: negative, too large or no number")
 _FAILED = Unavailable(Why.NOT_REPORTED, "the request failed before usage was reported")
 
 
@@ -124,6 +127,9 @@ def usage_of(figures: Figures | None, failed: bool = False) -> Known[Usage]:
     """Return recorded usage; zeros alone are no report: no request sends and gets nothing."""
     if figures is None:
         return NO_USAGE
+    stated = (figures.input, figures.output, figures.cache_read, figures.cache_write, figures.reasoning)
+    if any(n is not None and not 0 <= n <= BELIEVED_MOST for n in stated):
+        return _DOUBTED
     input, output, read, write = _whole(figures.input), _whole(figures.output), _whole(figures.cache_read), _whole(figures.cache_write)
     reasoning = None if figures.reasoning is None else count(figures.reasoning)
     if not (input or output or read or write or reasoning):

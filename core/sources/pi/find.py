@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 from ctx_inspect.core.sources.base import Environment, Looked, SourceError
 from ctx_inspect.core.sources.pi.config import session_folder
 
-LOOKED_AT = 32
-"""Files of a folder that ``probe`` looks into before it gives up."""
+LOOKED_AT = 256
+"""Files of a folder that ``probe`` looks into before it gives up; empty ones are not opened and do not count."""
 
 
 def agent_folder(env: Environment, home: Path) -> Path:
@@ -55,7 +56,9 @@ def _why_not(folder: Path) -> str | None:
             return "no folder of that name" if not folder.exists() else "not a folder"
         from ctx_inspect.core.sources.pi.listing import session_files  # heavy, and not needed where there is no such folder
 
-        return None if next(session_files(folder), None) is not None else "no session in it"
+        withheld: dict[str, OSError] = {}
+        # a folder in it that may not be read is said when it is listed
+        return None if next(session_files(folder, withheld.__setitem__), None) is not None or withheld else "no session in it"
     except PermissionError:
         return "no permission to read it"
     except (OSError, ValueError):
@@ -78,14 +81,10 @@ def probe(path: Path) -> bool:
             return _is_session(path)
         if not path.is_dir():
             return False
-        for n, (name, _) in enumerate(session_files(path)):
-            if n >= LOOKED_AT:
-                return False
-            if _is_session(Path(name)):
-                return True
+        full = (name for name, at in session_files(path) if at.st_size)
+        return any(_is_session(Path(name)) for name in islice(full, LOOKED_AT))
     except (OSError, ValueError):
         return False
-    return False
 
 
 def _is_session(path: Path) -> bool:

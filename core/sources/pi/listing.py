@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Model, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.project import project_of
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.classes import Row, classify
 from ctx_inspect.core.sources.pi.records import Content, Line, decode, millis
 from ctx_inspect.core.sources.pi.session import Header, header_of, id_in_name
@@ -25,6 +26,7 @@ MOST = 512 << 10
 TITLE = 4_000
 """Characters of a first message that are kept to stand for a missing name: more than anybody shows, as a key that is cut in two
 has no shape and would not be redacted."""
+WITHHELD = frozenset({errno.EACCES, errno.EPERM})
 LIVE = 60.0
 """Seconds since the last change within which a session counts as live."""
 
@@ -205,8 +207,16 @@ def _beginning(content: Content) -> Raw | None:
     return None
 
 
-def session_files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+Refused = Callable[[str, OSError], object]
+"""Told of a folder or file that the system does not let us look at."""
+
+
+def session_files(folder: Path, refused: Refused = lambda path, error: None) -> Iterator[tuple[str, os.stat_result]]:
     """Find session files as Pi lays them out: in the folder itself, or one folder down. Costs one ``stat`` a file.
+
+    Args:
+        folder: Where.
+        refused: Told of what is there and may not be looked at.
 
     Raises:
         OSError: The folder itself cannot be read.
@@ -215,26 +225,29 @@ def session_files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
         entries = list(rows)
     for entry in entries:
         if entry.name.endswith(".jsonl"):
-            yield from _file(entry)
-        elif _is_folder(entry):
+            yield from _file(entry, str(folder), refused)
+        elif _is_folder(entry, refused):
             try:
                 with os.scandir(entry.path) as inner:
                     for row in inner:
                         if row.name.endswith(".jsonl"):
-                            yield from _file(row)
-            except OSError:
-                continue
+                            yield from _file(row, entry.path, refused)
+            except OSError as error:
+                refused(entry.path, error)
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_folder(entry: os.DirEntry[str], refused: Refused) -> bool:
     try:
         return entry.is_dir()
-    except OSError:
+    except OSError as error:
+        if error.errno in WITHHELD:
+            refused(entry.path, error)
         return False
 
 
-def _file(entry: os.DirEntry[str]) -> Iterator[tuple[str, os.stat_result]]:
+def _file(entry: os.DirEntry[str], folder: str, refused: Refused) -> Iterator[tuple[str, os.stat_result]]:
     try:
         yield entry.path, entry.stat()
-    except OSError:
-        return
+    except OSError as error:
+        if error.errno in WITHHELD:
+            refused(folder, error)  # one sentence for all files of a folder that may be listed only

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import Raw
-from ctx_inspect.core.sources.jsonl import Identity, Position, grew_from, identify, open_regular
+from ctx_inspect.core.sources.jsonl import Identity, Position, grew_from, identify
 from ctx_inspect.core.sources.pi.records import decode
 from msgspec import Struct
 

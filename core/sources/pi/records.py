@@ -151,15 +151,36 @@ def _blocks(content: list[Any]) -> list[Any]:
     return [_fitting(cast("dict[str, Any]", block), _block) for block in content if isinstance(block, dict)]
 
 
+UNBELIEVABLE = -1
+"""Stands for what was recorded as a number of tokens and is none."""
+
+
+def _usage(stated: object) -> object:
+    """Return usage with what is no number replaced, so that it can be told from usage that was not reported."""
+    if not isinstance(stated, dict):
+        return None if stated is None else {"input": UNBELIEVABLE}
+    figures = cast("dict[str, object]", stated)
+    names = Figures.__struct_encode_fields__
+    return {k: v if v is None or _is_number(v) else UNBELIEVABLE for k, v in figures.items() if k in names}
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is float or (type(value) is int and abs(value) < 1 << 63)
+
+
 def _loosely(fields: dict[str, Any]) -> Line:
     message = fields.get("message")
     if isinstance(message, dict):
         body = cast("dict[str, Any]", message)
         if isinstance(body.get("content"), list):
             body["content"] = _blocks(body["content"])
+        if "usage" in body:
+            body["usage"] = _usage(body["usage"])
         fields["message"] = _fitting(body, _body)
     if isinstance(fields.get("content"), list):
         fields["content"] = _blocks(fields["content"])
+    if "usage" in fields:
+        fields["usage"] = _usage(fields["usage"])
     return _line.decode(_encode(_fitting(fields, _line)))
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import HiddenTurn, Ledger, MarkKind, Model, Problem, ProblemCode, Raw, SessionInfo
 from ctx_inspect.core.sources.base import SourceError
-from ctx_inspect.core.sources.jsonl import Fault, Identity, Position, Reader, Record, grew_from, identify, open_regular
+from ctx_inspect.core.sources.jsonl import Fault, Identity, Position, Reader, Record, grew_from, identify
 from ctx_inspect.core.sources.pi.classes import Row
 from ctx_inspect.core.sources.pi.contexts import Contexts
 from ctx_inspect.core.sources.pi.entries import Entry, entry_of
@@ -90,7 +91,7 @@ class SessionFile:
         self._loose: list[Entry] = []
         self._faults: list[Fault] = []
         self._open_faults: list[Fault] = []
-        self._unknown = 0
+        self._unknown = self._adrift = 0
         self._walk: Walk | None = None
         self._hidden: list[HiddenTurn] = []
         self._leaf: str | None = None
@@ -226,6 +227,7 @@ class SessionFile:
             entries.sort(key=lambda e: (e.line, e.offset))
         lost = sorted({f.line for f in (*self._faults, *self._open_faults) if not f.recovered})
         tree = grow(entries, lost)
+        self._adrift = tree.adrift
         born = header.at if header.parent is not None else None
         walk = Walk(header.id, Contexts(), born)
         self._hidden = []
@@ -310,6 +312,9 @@ class SessionFile:
         if self._unknown:
             words = f"{self._unknown} record(s) of a type that is not known here; they are no part of the history shown"
             problems = (*problems, Problem(Raw(str(self.path)), ProblemCode.SCHEMA_UNKNOWN, words))
+        if self._adrift:
+            words = f"{self._adrift} record(s) follow one that is not in the file, or themselves: what came before them is not known"
+            problems = (*problems, Problem(Raw(str(self.path)), ProblemCode.UNREADABLE_RECORD, words))
         return Ledger(
             info,
             walk.before(),

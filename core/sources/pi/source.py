@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import (
     Confirmed,
     Estimated,
@@ -27,7 +28,6 @@ from ctx_inspect.core.model import (
 )
 from ctx_inspect.core.model.ledger import NO_ORIGIN
 from ctx_inspect.core.sources.base import Change, NoSession, SourceError
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.config import Configuration
 from ctx_inspect.core.sources.pi.find import agent_folder
 from ctx_inspect.core.sources.pi.listing import Glance, glance, info_of, session_files
@@ -36,7 +36,7 @@ from ctx_inspect.core.sources.pi.session import QUIET, SessionFile, id_in_name
 from ctx_inspect.core.sources.pi.sweep import Cursor, Sweep
 from ctx_inspect.core.sources.pi.tail import newest
 from ctx_inspect.core.sources.pi.texts import text_of
-from ctx_inspect.core.sources.pi.trouble import refused
+from ctx_inspect.core.sources.pi.trouble import reason, refused
 
 OPEN_FILES = 4
 """Sessions whose index is kept, so that texts are found without reading the file again."""
@@ -97,7 +97,8 @@ class PiSource:
         now = self._clock()
         held = self._glances
         self._glances = {}
-        for name, at in self._list():
+        withheld: dict[str, OSError] = {}
+        for name, at in self._list(withheld):
             seen = held.get(name)
             if seen is None or seen[0] != stamp_of(at):
                 try:
@@ -107,6 +108,7 @@ class PiSource:
             self._glances[name] = seen
             if isinstance(seen[1], SourceError):
                 problems.append(Problem(Raw(name), seen[1].code, seen[1].message))
+        problems += [Problem(Raw(name), *reason(error)) for name, error in withheld.items()]
         self._names.keep(self._glances.__contains__)
         self._find_names(SEARCHED[self.one_shot])
         self._named = {}
@@ -155,10 +157,10 @@ class PiSource:
                 another = True
         return another
 
-    def _list(self) -> list[tuple[str, os.stat_result]]:
+    def _list(self, withheld: dict[str, OSError]) -> list[tuple[str, os.stat_result]]:
         try:
             if self.path.is_dir():
-                return list(session_files(self.path))
+                return list(session_files(self.path, withheld.__setitem__))
             return [(str(self.path), os.stat(self.path))]
         except (OSError, ValueError) as error:
             raise refused(error, self.path) from None

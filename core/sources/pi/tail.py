@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import msgspec
+from ctx_inspect.core.files import open_regular
 from ctx_inspect.core.model import Ledger, SessionInfo, Turn, replace
-from ctx_inspect.core.sources.jsonl import open_regular
 from ctx_inspect.core.sources.pi.classes import ENDS_RUN, USER_AUTHORED
 from ctx_inspect.core.sources.pi.contexts import Contexts
 from ctx_inspect.core.sources.pi.entries import Entry, entry_of

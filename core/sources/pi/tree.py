@@ -32,11 +32,13 @@ class Tree(Struct, frozen=True):
         path: The active branch, root first.
         children: Children of each entry, in file order; under ``None`` the roots.
         left: Branches that were left, by index of the path's entry they hang off; -1 for other roots.
+        adrift: Entries whose recorded parent is nowhere in the file, or themselves, and no unreadable line explains it.
     """
 
     path: tuple[Entry, ...]
     children: Mapping[str | None, Sequence[Entry]]
     left: Mapping[int, Sequence[Left]]
+    adrift: int = 0
 
 
 def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
@@ -58,6 +60,7 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
         parent = entry.parent
         if parent is not None and (parent not in known or parent == entry.id):
             hung[entry.id] = _before_gap(entries, lines, lost, place) if lost and parent != entry.id else None
+    adrift = sum(parent is None for parent in hung.values())
     path: list[Entry] = []
     seen: set[str] = set()
     at: str | None = entries[-1].id if entries else None
@@ -68,7 +71,7 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
         at = hung.get(at, entry.parent)
     path.reverse()
     if len(path) == len(entries):
-        return Tree(tuple(path), {}, {})
+        return Tree(tuple(path), {}, {}, adrift)
     children: dict[str | None, list[Entry]] = {}
     for entry in entries:
         children.setdefault(hung.get(entry.id, entry.parent), []).append(entry)
@@ -79,7 +82,7 @@ def grow(entries: Sequence[Entry], lost: Sequence[int]) -> Tree:
         for root in branches:
             if root.id not in seen:
                 left.setdefault(place, []).append(_left(root, children, written))
-    return Tree(tuple(path), children, left)
+    return Tree(tuple(path), children, left, adrift)
 
 
 def _straight(entries: Sequence[Entry]) -> bool:

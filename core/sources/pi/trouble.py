@@ -24,6 +24,7 @@ _REASONS = {
     errno.ENAMETOOLONG: (ProblemCode.NOT_A_STORE, "its name is too long"),
 }
 
+A_FOLDER = "it is a folder, not a file"
 NO_FILE = "it is a pipe, socket or device, not a file"
 EMPTY = "the file is empty"
 NO_HEADER = "it is not a Pi session: its first record is no session header"
@@ -39,7 +40,8 @@ def reason(error: OSError | ValueError) -> tuple[ProblemCode, str]:
 
 def refused(error: OSError | ValueError, path: Path) -> SourceError:
     """Return the error for a file or folder that the system does not let us read."""
-    return SourceError(*reason(error), path)
+    code, words = reason(error)
+    return SourceError(code, A_FOLDER if words == NO_FILE and path.is_dir() else words, path)
 
 
 def problems_of(faults: Iterable[Fault], path: Path) -> tuple[Problem, ...]:

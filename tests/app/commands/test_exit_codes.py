@@ -320,3 +320,26 @@ def test_a_message_of_ours_keeps_its_raw_parts_apart(cli: Call) -> None:
     done = cli("turns", "ses_", sources=[hostile])
     refused(done, 4, "several sessions", "␛[2J")
     assert "\x1b" not in done.err
+
+
+@pytest.mark.parametrize(("word", "meant"), [("sesions", "sessions"), ("turn", "turns"), ("docter", "doctor"), ("ses_zzz", None)])
+def test_a_word_like_a_command_is_asked_for(cli: Call, monkeypatch: pytest.MonkeyPatch, word: str, meant: str | None) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    done = cli(word, sources=[SampleSource(LEDGER)])
+    refused(done, 4, f"no session '{word}'", *([f"is the command {meant} meant?"] if meant else []))
+    assert ("meant" in done.err) == (meant is not None)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_refusal_that_cannot_be_written_keeps_its_status() -> None:
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "ctx_inspect", "sessions", "--nope"]
+        assert subprocess.run(words, stderr=full, check=False).returncode == 2
+
+
+def test_the_demos_help_lists_no_option_that_it_refuses(cli: Call) -> None:
+    out = cli("demo", "--help").out
+    assert "--ascii" in out
+    assert "--no-color" in out
+    assert "--json" not in out
+    assert "--source" not in out

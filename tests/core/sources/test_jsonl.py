@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from ctx_inspect.core.sources.jsonl import Fault, Position, Reader, Record, grew_from, identify, open_regular
+from ctx_inspect.core.files import open_regular
+from ctx_inspect.core.sources.jsonl import Fault, Position, Reader, Record, grew_from, identify
 
 
 class Row(msgspec.Struct):

@@ -485,3 +485,11 @@ def test_a_fork_that_is_named_so_is_not_called_one_twice() -> None:
     assert any(line.split("  ")[-1].strip() for line in lines)
     assert sum("≈fork" in line for line in lines) == 1
     assert any("(fork #1)  ≈" in line for line in lines)
+
+
+def test_turns_left_beside_an_earlier_turn_say_that_they_are_of_now() -> None:
+    def said(n: int) -> str:
+        return next(line for line in plain(budget_sheet(budget(shot(), n), 100), 100) if "Turns left" in line)
+
+    assert said(47).split("  ")[1] == "Turns left"
+    assert said(1).strip().startswith("Turns left, now")

@@ -282,3 +282,9 @@ def test_a_turn_that_others_followed_waits_for_nothing() -> None:
     texts = lines(view(Ledger(info("pi:x", "x", live=True), turns=turns)), 120)
     assert "no response recorded" in texts[0]
     assert "waiting for the first response" in texts[1]
+
+
+@pytest.mark.parametrize("width", range(34, 60))
+def test_without_a_limit_the_count_of_tokens_stays(width: int) -> None:
+    shown = view(ledger("opencode:main", "Fix login"), None)
+    assert "41.3k" in lines(shown, width)[shown.find(TurnKey(47)) or 0]

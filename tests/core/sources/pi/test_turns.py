@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from ctx_inspect.core.model import Confirmed, MarkKind, Purpose, Unavailable, value_of
+from ctx_inspect.core.model import Confirmed, MarkKind, ProblemCode, Purpose, Unavailable, value_of
 
 from tests.builders.pi import Call, PiStore, Spent, sections
 from tests.core.sources.pi.reading import context_of, opened, rows_of, said, source_of, windows
@@ -389,3 +390,42 @@ def test_unknown_records_are_counted_and_harmless(store: PiStore) -> None:
     (problem,) = ledger.problems
     assert problem.code == "schema_unknown"
     assert problem.message.startswith("2 record(s)")
+
+
+@pytest.mark.parametrize("parent", ["its own", "one that is nowhere"])
+def test_records_that_follow_none_in_the_file_are_a_problem(store: PiStore, parent: str) -> None:
+    s = store.session()
+    s.turn("first")
+    s.turn("second")
+    rows = [json.loads(line) for line in s.path.read_bytes().splitlines()]
+    for row in rows[1:]:
+        row["parentId"] = row["id"] if parent == "its own" else "0000beef"
+    s.path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    ledger = opened(s)
+    (problem,) = ledger.problems
+    assert problem.code is ProblemCode.UNREADABLE_RECORD
+    assert problem.message.startswith(f"{len(rows) - 1} record(s) follow one that is not in the file, or themselves")
+
+
+@pytest.mark.parametrize("value", [-5, 10**12, 10**25, "many", True, [1]])
+@pytest.mark.parametrize("name", ["input", "output", "cacheRead"])
+def test_usage_that_cannot_be_is_not_called_unreported(store: PiStore, name: str, value: object) -> None:
+    s = store.session()
+    s.turn("first", usage=Spent(100, 10))
+    rows = [json.loads(line) for line in s.path.read_bytes().splitlines()]
+    rows[-1]["message"]["usage"][name] = value
+    s.path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    usage = opened(s).turns[0].requests[-1].usage
+    assert isinstance(usage, Unavailable)
+    assert usage.note == "usage was reported, but it is not believable: negative, too large or no number"
+
+
+def test_usage_that_is_no_table_is_not_called_unreported(store: PiStore) -> None:
+    s = store.session()
+    s.turn("first", usage=Spent(100, 10))
+    rows = [json.loads(line) for line in s.path.read_bytes().splitlines()]
+    rows[-1]["message"]["usage"] = "a lot"
+    s.path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    usage = opened(s).turns[0].requests[-1].usage
+    assert isinstance(usage, Unavailable)
+    assert "not believable" in usage.note
