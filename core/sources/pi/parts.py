@@ -56,7 +56,7 @@ def notes_of(content: Content, base: str = "content", *, blank: bool = True) -> 
             if text and (blank or not text.isspace()):
                 notes.append(Note(_TEXT, places[i] if i < 32 else f"{base}/{i}", len(text) if text.isascii() else utf8(text)))
         elif kind == "toolCall":
-            size = memoryview(block.arguments).nbytes or 2
+            size = _shown_bytes(block.arguments) or 2
             notes.append(Note(_CALL, places[i] if i < 32 else f"{base}/{i}", size, block.name, block.id))
         elif kind == "thinking":
             if _kept_thinking(block):
@@ -112,3 +112,13 @@ def _image(block: Block, place: str, call: str | None = None) -> Note:
     data = memoryview(block.data)
     size = (data.nbytes - 2) * 3 // 4 - bytes(data[-3:-1]).count(b"=") if data.nbytes > 2 else None
     return Note(PartKind.MEDIA, place, size, None, call, block.mime)
+
+
+def _shown_bytes(raw: msgspec.Raw) -> int:
+    """Return the bytes of JSON as its text has them: bytes that are no UTF-8 are replaced there, by three each."""
+    data = memoryview(raw)
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return len(bytes(data).decode("utf-8", "replace").encode())
+    return data.nbytes

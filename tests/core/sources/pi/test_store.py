@@ -605,6 +605,7 @@ def test_a_header_written_as_an_odd_record_still_lists(store: PiStore) -> None:
 
 
 @example([(0.828125, b"", 1)])
+@example(strokes=[(0.0, b"", 7), (0.4132243665339618, b"\x80", 0)])
 @given(st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=6), st.integers(0, 9)), min_size=1, max_size=6))
 @settings(max_examples=150, deadline=None)
 def test_no_damage_ends_in_a_traceback(strokes: list[tuple[float, bytes, int]]) -> None:
