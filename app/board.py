@@ -45,7 +45,7 @@ class Board(App[None]):
 
     CSS = """
     Screen { background: $ground; color: $ink; }
-    Picker { background: $ground 60%; }
+    Picker, MovedSheet { background: $ground 60%; }
     #body, #main { height: 1fr; width: 1fr; }
     #left { height: 1fr; width: 34; }
     """
@@ -227,7 +227,7 @@ class Board(App[None]):
             loading,
             self.look.ascii_only,
         )
-        gauge = snapshot.gauge(self.look.ascii_only, self.detail.budget.exact_shown) if snapshot is not None else None
+        gauge = snapshot.gauge(self.look.ascii_only, self.detail.budget.exact) if snapshot is not None else None
         self.head.set(header, gauge, self.arrangement.header if self.arrangement is not None else 3)
 
     def draw_foot(self) -> None:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from ctx_inspect.app.actions import Actions
 from ctx_inspect.app.board import SETTLE
+from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.lanes import Lane
-from ctx_inspect.app.messages import Changed, Counted, Seen, Storied, Studied, Texts, Told
+from ctx_inspect.app.messages import Changed, Counted, Faulted, Seen, Storied, Studied, Texts, Told
+from ctx_inspect.app.panes.detail import COMPARED
 from ctx_inspect.app.panes.wishes import Compare, Countable, Story, Uncounted, Wanted
 from ctx_inspect.app.panes.wishes import Texts as TwoTexts
+from ctx_inspect.app.snapshot import last_request
 from ctx_inspect.app.start import Fault, Start
 from ctx_inspect.core.model import Known, Raw, Ref, Request, Unavailable, Why
 from ctx_inspect.core.sources.base import Source
@@ -19,6 +22,7 @@ from textual import on
 
 if TYPE_CHECKING:
     from ctx_inspect.app.snapshot import Snapshot
+    from ctx_inspect.app.study import Seen as Comparison
     from ctx_inspect.app.study import Study
 
 QUIET = 0.25
@@ -28,6 +32,10 @@ REST = 2.0
 """Seconds that comparing all turns rests at most, after it took as long: a long session that grows is not compared without a pause."""
 
 
+LONG, REST_OF_SELECTION = 0.03, 0.12
+"""Seconds from which on comparing one turn is long, and until it is begun then."""
+
+
 class Findings(Actions):
     """Comparisons, counts and texts: none of it is made in the app's own thread."""
 
@@ -35,6 +43,11 @@ class Findings(Actions):
         """Make the lanes; their threads begin when something is asked of them."""
         super().__init__(start)
         self.studied: Study | None = None
+        self.counting: list[Request] = []
+        """Requests that are counted by a vocabulary, the first of them now."""
+        self.counted_then: Callable[[Exact], object] | None = None
+        self.uncounted: set[str] = set()
+        """Counters that need not be counted after."""
         self.turns_lane = Lane("comparing the turns", self.lane_fault)
         self.turn_lane = Lane("comparing a turn", self.lane_fault)
         self.item_lane = Lane("looking up an item", self.lane_fault)
@@ -42,11 +55,13 @@ class Findings(Actions):
 
     def lane_fault(self, doing: str, error: BaseException) -> None:
         """Take an error of a lane, in its thread."""
-        self.take_fault(Fault(doing, error))
+        self.post_message(Faulted(Fault(doing, error)))
 
-    def take_fault(self, fault: Fault) -> None:
-        """Have an error said, from any thread."""
-        raise NotImplementedError
+    @on(Faulted)
+    def faulted(self, message: Faulted) -> None:
+        """Log an error of a thread and say it."""
+        self.trouble.add([self.fault(message.fault.doing, message.fault.error)])
+        self.draw_foot()
 
     def close_lanes(self) -> None:
         """Do nothing any more."""
@@ -106,6 +121,8 @@ class Findings(Actions):
         return True
 
     closing = False
+    took = 0.0
+    """Seconds that the last comparison of one turn took."""
     looked = 0
     """Turns that were compared until now."""
 
@@ -121,20 +138,33 @@ class Findings(Actions):
     @on(Compare)
     def compare(self, message: Compare) -> None:
         """Compare a turn in its lane."""
+        # where it took long it waits for the selection to rest: a busy thread is felt by keys
+        if self.took > LONG:
+            self.set_timer(REST_OF_SELECTION, lambda: self.compare_now(message))
+        else:
+            self.compare_now(message)
+
+    def compare_now(self, message: Compare) -> None:
+        """Compare, unless another turn is selected by now."""
         study = self.detail.diff.study
-        if study is None:
+        if study is None or message.turn != self.detail.turn:
             return
 
         def work(_stop: Callable[[], bool]) -> None:
-            self.post_message(Seen(study, study.see(message.turn, message.against)))
+            began = time.monotonic()
+            seen = study.see(message.turn, message.against)
+            self.took = time.monotonic() - began
+            self.post_message(Seen(study, seen))
 
         self.turn_lane.ask(work)
 
     @on(Seen)
     def compared(self, message: Seen) -> None:
-        """Show a comparison."""
+        """Show a comparison; once the selection rests, both sides are counted by a vocabulary, where there is one."""
         self.detail.compared(message.study, message.found)
         self.draw_foot()
+        if message.found is self.detail.diff.seen(self.detail.turn):
+            self.set_timer(QUIET, lambda: self.count_sides(message.study, message.found))
 
     @on(Told)
     def told(self, message: Told) -> None:
@@ -227,28 +257,60 @@ class Findings(Actions):
     @on(Countable)
     def countable(self, message: Countable) -> None:
         """Count a request by a vocabulary, once the selection rests."""
-        self.set_timer(QUIET, lambda: self.count_on(message.request))
+        self.set_timer(QUIET, lambda: self.count_shown(message.request))
 
-    def count_on(self, request: Request) -> None:
-        """Have some more of a request counted, unless another one is shown by now."""
+    def count_shown(self, request: Request) -> None:
+        """Have the Budget tab's request counted, unless another one is shown by now."""
         if self.detail.budget.shown is request and self.detail.tab == "budget":
-            self.desk.ask_count(request)
+            self.count([request], self.detail.take_exact)
+
+    def count_sides(self, study: Study, seen: Comparison) -> None:
+        """Have both sides of a comparison counted, and the newest window, unless another one is shown by now."""
+        if seen is not self.detail.diff.seen(self.detail.turn) or self.detail.tab not in COMPARED or seen.report.counter in self.uncounted:
+            return
+        row = study.snapshot.row(seen.turn)
+        last = last_request(row) if row is not None else None
+        wanted = [*seen.requests, *([last] if last is not None and last.context is not None and last not in seen.requests else [])]
+
+        def done(exact: Exact) -> None:
+            self.detail.budget.exact = exact
+            self.draw_head()
+            self.turn_lane.ask(lambda _stop: self.see_exactly(study, seen, exact))
+
+        if wanted:
+            self.count(wanted, done)
+
+    def see_exactly(self, study: Study, seen: Comparison, exact: Exact) -> None:
+        """Compare again by what was counted; runs in the lane."""
+        found = study.see(seen.turn, seen.against, exact)
+        self.uncounted |= {found.report.counter}  # by a vocabulary: it is not counted again
+        self.post_message(Seen(study, found))
+
+    def count(self, requests: list[Request], done: Callable[[Exact], object]) -> None:
+        """Have requests counted one after the other, bit by bit; what was being counted until now is dropped."""
+        self.counting, self.counted_then = requests, done
+        self.desk.ask_count(requests[0])
 
     @on(Counted)
     def counted(self, message: Counted) -> None:
         """Show what was counted, or go on."""
-        if message.key != self.desk.wanted:
+        if message.key != self.desk.wanted or not self.counting or message.request is not self.counting[0]:
             return
         match message.found:
             case BaseException() as error:
+                self.counting = []
                 self.trouble.add([self.desk.problem(error, None, "counting tokens")])
             case True:
-                self.count_on(message.request)
-            case False:
-                pass
+                self.desk.ask_count(message.request)
+            case False:  # there is no vocabulary, or too much to count
+                self.counting = []
             case exact:
-                self.detail.take_exact(exact)
-                self.draw_head()
+                self.counting = self.counting[1:]
+                if self.counting:
+                    self.desk.ask_count(self.counting[0])
+                elif self.counted_then is not None:
+                    self.counted_then(exact)
+                    self.draw_head()
 
 
 def _text(owner: Source, ref: Ref | None) -> Known[Raw] | None:

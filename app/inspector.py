@@ -66,16 +66,6 @@ class Inspector(Findings):
         """Take news from a thread."""
         self.post_message(Faulted(event) if isinstance(event, Fault) else News(event))
 
-    def take_fault(self, fault: Fault) -> None:
-        """Take an error of a thread, in that thread."""
-        self.post_message(Faulted(fault))
-
-    @on(Faulted)
-    def faulted(self, message: Faulted) -> None:
-        """Log an error of a thread and say it."""
-        self.trouble.add([self.fault(message.fault.doing, message.fault.error)])
-        self.draw_foot()
-
     @on(Listed)
     def listed(self, message: Listed) -> None:
         """Show the sessions; choose one once all sources have answered, or the slow ones have had their time."""

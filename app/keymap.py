@@ -96,9 +96,7 @@ KEYS = (
     Key("unfold", "right,l", "→", "unfold", "steps", "show the turn's steps; unfold", READING - {TEXT}, 5, frozenset({TIMELINE})),
     Key("fold", "left,h", "←", "fold", "fold", "hide the steps; fold; from the detail: back to the turn", READING),
     Key("open", "enter", "⏎", "open", "open", "open: the details, an item's card; again: the whole height", MOVING, 3, MOVING - {TIMELINE}),
-    Key(
-        "reveal", "v", "v", "reveal", "reveal text", "show the turn's text here, or what changed in it, until the pane is left", READING, 2
-    ),
+    Key("reveal", "v", "v", "reveal", "reveal text", "show the turn's text, or what changed in one, until the pane is left", READING, 2),
     Key("fold_all", "z", "z", "fold_all", "unfold", "unfold all that did not change, or fold it", READING, 5, frozenset({DIFF})),
     Key("sides", "u", "u", "sides", "sides", "both sides beside each other, or names once", READING, 6, frozenset({DIFF})),
     Key("moved", "w", "w", "moved", "what moved", "what moved: items by turns", READING),

@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, LiteralString
 
-from ctx_inspect.app.keymap import DETAIL, DIFF, EMPTY, FILTER, KEYS, SESSIONS, SHEET, TEXT, TIMELINE, shown, spelled
+from ctx_inspect.app.keymap import DETAIL, DIFF, EMPTY, FILTER, KEYS, READING, SESSIONS, SHEET, TEXT, TIMELINE, shown, spelled
 from ctx_inspect.core.model import Shown
 from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.text.width import cells
+from ctx_inspect.core.views.drift import LETTERS
 from ctx_inspect.core.views.glyphs import ABOVE, BELOW
 from ctx_inspect.core.views.layout import fit, lay, rule
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
@@ -224,10 +225,20 @@ ELSEWHERE = {
 }
 
 
+SIGNS = (
+    Choice(None, own("instructions, skills, tools, settings, system, conversation: what changed in each"), LETTERS, long=True),
+    Choice(None, own("· same  + added  - removed  ~ modified  ⇄ moved  → renamed  ± several"), LETTERS, long=True),
+    Choice(None, own("! rewritten  ? not recorded  ○ nothing to compare with  ≋ volatile or flapping"), LETTERS, long=True),
+    Choice(None, own("● kept  ◐ kept in part  ○ lost  ◌ cold  – not reported or too short"), own("cache"), long=True),
+)
+"""What the signs of the timeline mean."""
+
+
 def help_choices(pane: str, changed: Mapping[str, str]) -> Choices:
-    """Return all keys: those that are valid in a pane first, its own before those of many; then the others, with where they are."""
+    """Return all keys: those that are valid in a pane first, its own before those of many; what signs mean; then the others."""
     keys = [k for k in KEYS if (k.keys or k.shown) and SHEET not in k.panes]
     valid = sorted((k for k in keys if pane in k.panes), key=lambda k: len(k.panes))
     others = [(k, next(words for name, words in ELSEWHERE.items() if name in k.panes)) for k in keys if pane not in k.panes]
     found = [Choice(k.action or None, said(k.does), said(shown(k, changed))) for k in valid]
-    return filtered([*found, *(Choice(None, said(k.does), said(shown(k, changed)), where) for k, where in others)])
+    more = (Choice(None, said(k.does), said(shown(k, changed)), where) for k, where in others)
+    return filtered([*found, *(SIGNS if pane in READING else ()), *more])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import RLock
 
+from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.snapshot import Snapshot
 from ctx_inspect.core.budget import steps_of
 from ctx_inspect.core.cache.figures import Figures
@@ -18,9 +19,10 @@ from ctx_inspect.core.diff.drift import Drift, drift
 from ctx_inspect.core.diff.engine import report
 from ctx_inspect.core.diff.history import History, ItemHistory, MovedMap
 from ctx_inspect.core.diff.report import Report
-from ctx_inspect.core.diff.tokens import StoreCounts
+from ctx_inspect.core.diff.tokens import NO_PROVIDER, Counts, StoreCounts
 from ctx_inspect.core.measure import Measure
-from ctx_inspect.core.model import Category, Confirmed, Estimated, Item, Known, Ledger, Raw, Request, Shown, Unavailable, Why
+from ctx_inspect.core.model import Category, Confirmed, Context, Estimated, Item, Known, Ledger, Raw, Request, Shown, Unavailable, Why
+from ctx_inspect.core.shares import NO_SETTING, NOT_COUNTED, Share, shares
 from ctx_inspect.core.views.cache import Sums
 from ctx_inspect.core.views.drift import Told
 from ctx_inspect.core.views.moved import changes_named
@@ -37,11 +39,43 @@ class Seen:
         against: The turn that was marked; ``None`` = its baseline.
         report: The comparison.
         steps: The turn's steps with the verdicts on their caches.
+        counts: What counted both sides.
     """
 
-    def __init__(self, turn: int, against: int | None, found: Report, steps: tuple[tuple[Request, CacheVerdict], ...]) -> None:
+    def __init__(
+        self, turn: int, against: int | None, found: Report, steps: tuple[tuple[Request, CacheVerdict], ...], counts: Counts
+    ) -> None:
         """Hold them."""
-        self.turn, self.against, self.report, self.steps = turn, against, found, steps
+        self.turn, self.against, self.report, self.steps, self.counts = turn, against, found, steps, counts
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The two requests, as far as what they carried is known."""
+        sides = (self.report.before, self.report.after)
+        return tuple([s.request for s in sides if s is not None and s.request is not None and s.request.context is not None])
+
+
+class Vocabulary:
+    """Counts what was counted by a vocabulary before: in the source's thread, where texts are read."""
+
+    def __init__(self, exact: Exact) -> None:
+        """Count by what counted a request."""
+        self.name, self._count = exact.counter, exact.count
+        self._known: dict[int, tuple[Context, tuple[Share, ...]]] = {}
+
+    def item(self, item: Item) -> Known[int]:
+        """Return the tokens of an item."""
+        if item.category is Category.SETTINGS:
+            return NO_SETTING
+        found = self._count(item.fp, item.size or 0)
+        return NOT_COUNTED if found is None else Estimated(found, self.name) if isinstance(found, int) else found
+
+    def category(self, context: Context, category: Category) -> Known[int]:
+        """Return the tokens of a category."""
+        held = self._known.get(id(context))
+        if held is None or held[0] is not context:
+            held = self._known[id(context)] = (context, shares(context, NO_PROVIDER, self._count, self.name).shares)
+        return next(s.tokens for s in held[1] if s.category is category)
 
 
 class Study:
@@ -96,26 +130,32 @@ class Study:
         if self._before is not None and self.drift is not None and self._verdicts is not None:
             self._before = None
 
-    def see(self, turn: int, against: int | None) -> Seen:
+    def see(self, turn: int, against: int | None, exact: Exact | None = None) -> Seen:
         """Compare a turn with its baseline, or with another turn.
+
+        Args:
+            turn: Its number.
+            against: Number of the other turn; ``None`` = its baseline.
+            exact: A vocabulary counted both sides; else their sizes tell.
 
         Raises:
             LookupError: There is no such turn.
         """
+        counts: Counts = self._counts if exact is None else Vocabulary(exact)
         limit = self._limit(turn)
         with self._counting:
             found = report(
                 self.ledger,
                 turn,
                 against=against,
-                counts=self._counts,
+                counts=counts,
                 limit=limit,
                 order=self.order,
                 verdicts=self.verdicts,
                 history=self.history,
             )
         steps = steps_of(self.ledger.turns[turn - 1])
-        return Seen(turn, against, found, tuple([(r, self.verdicts.of(r.id)) for r in steps]))
+        return Seen(turn, against, found, tuple([(r, self.verdicts.of(r.id)) for r in steps]), counts)
 
     def _limit(self, turn: int) -> Known[int]:
         row = self.snapshot.row(turn)
@@ -126,11 +166,6 @@ class Study:
                 return Estimated(value.tokens, how)
             case Unavailable() as unknown:
                 return unknown
-
-    def count(self, item: Item) -> Known[int]:
-        """Return the tokens of an item."""
-        with self._counting:
-            return self._counts.item(item)
 
     def story(self, category: Category, k: Raw) -> ItemHistory:
         """Return an item over the session."""

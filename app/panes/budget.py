@@ -50,11 +50,6 @@ class BudgetTab:
         """Take what was counted in a thread."""
         self._counted, self.counting = {id_: parts}, None
 
-    @property
-    def exact_shown(self) -> Exact | None:
-        """What is on the screen by a vocabulary's count."""
-        return self.exact if self.exact is not None and self.exact.request is self.shown else None
-
     def view(self, snapshot: Snapshot, row: TurnRow, ascii_only: bool) -> BudgetView:
         """Return what the tab shows; what is missing is asked for."""
         request = last_request(row)

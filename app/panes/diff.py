@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ctx_inspect.app.study import Seen, Study
     from ctx_inspect.core.cache.model import CacheVerdict
     from ctx_inspect.core.diff.history import ItemHistory
-    from ctx_inspect.core.diff.report import Change, Report
+    from ctx_inspect.core.diff.report import Change
     from ctx_inspect.core.model import Request, Shown
     from ctx_inspect.core.views.cache import Sums
     from ctx_inspect.core.views.diff import ItemKey
@@ -123,8 +123,8 @@ class DiffTab:
         from ctx_inspect.core.views.diff import DiffView, diff_sheet
 
         self.width = width
-        under = self._under(seen.report, hidden=hidden)
-        view = DiffView(seen.report, study.count, self._unfolded, self.sides, low, self.opened, under, ascii_only)
+        under = self._under(seen, hidden=hidden)
+        view = DiffView(seen.report, seen.counts.item, self._unfolded, self.sides, low, self.opened, under, ascii_only)
         return diff_sheet(view, width)
 
     def cache_sheet(self, turn: int | None) -> Sheet:
@@ -138,8 +138,8 @@ class DiffTab:
         info = study.ledger.info
         return cache_sheet(CacheView(turn, steps, self.sums, study.snapshot.sent, info.project or info.directory))
 
-    def _under(self, report: Report, *, hidden: bool) -> tuple[Row, ...]:
-        if self.opened is None or self.study is None:
+    def _under(self, seen: Seen, *, hidden: bool) -> tuple[Row, ...]:
+        if self.opened is None:
             return ()
         from ctx_inspect.core.views.card import card_rows
         from ctx_inspect.core.views.diff import change_of
@@ -147,8 +147,8 @@ class DiffTab:
 
         if self._revealed and not hidden:
             return tuple(words_rows(self._change, uncovered=self.uncovered))
-        change = change_of(report, self.opened)
-        return card_rows(self._story, change, self.study.count, readable=bool(_refs(change)))
+        change = change_of(seen.report, self.opened)
+        return card_rows(self._story, change, seen.counts.item, readable=bool(_refs(change)))
 
     # --- folding and opening ---------------------------------------------------------------------------------
 

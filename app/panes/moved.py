@@ -39,6 +39,7 @@ class MovedMapView(Vertical):
         self.title, self.lines, self.legend = Band(self._title), LinesView(cursor=False), Band(self._legend)
         self.lines.can_focus = closes
         self.closes = closes
+        self.most = 1_000 if closes else MOST_ROWS
         self.study: Study | None = None
         self.turn: int | None = None
 
@@ -87,7 +88,7 @@ class MovedMapView(Vertical):
 
     def rows(self, width: int) -> int:
         """Return how many lines the panel takes at a width: title, headings, items, signs."""
-        return min(MOST_ROWS, len(self._lay(width))) + 3
+        return min(len(self._lay(width)), self.most) + 3
 
 
 class MovedSheet(ModalScreen[None]):
@@ -100,7 +101,7 @@ class MovedSheet(ModalScreen[None]):
 
     DEFAULT_CSS = """
     MovedSheet { align: center middle; background: $ground 60%; }
-    MovedSheet > Vertical { width: 96%; max-width: 120; height: 22; max-height: 92%; background: $ground; border: solid $edge; }
+    MovedSheet > Vertical { width: 96%; max-width: 120; height: auto; max-height: 92%; background: $ground; border: solid $edge; }
     MovedSheet > .-ascii { border: ascii $edge; }
     """
 
@@ -120,3 +121,13 @@ class MovedSheet(ModalScreen[None]):
         """Fill it."""
         self.map.show(self.study, self.turn)
         self.map.lines.focus()
+        self.fit()
+
+    def on_resize(self) -> None:
+        """Take as many lines as there are items."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Take as many lines as there are items, within the screen."""
+        width = min(120, round(self.size.width * 0.96)) - 2
+        self.map.styles.height = max(4, min(self.map.rows(width), self.size.height - 4))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from ctx_inspect.core.budget import Sent
-from ctx_inspect.core.model import Category, Context, Estimated, Known, Raw, Shown, Unavailable, Why, value_of
+from ctx_inspect.core.model import Category, Context, Known, Raw, Shown, Unavailable, Why, value_of
 from ctx_inspect.core.shares import Adding, Count, Share, Shares, counted_by
-from ctx_inspect.core.text.show import joined, own, padded, part_of, repeated, said
+from ctx_inspect.core.text.show import joined, own, padded, repeated, said
 from ctx_inspect.core.timeline import Timeline, TurnRow
+from ctx_inspect.core.views.budget_window import note, sent_rows, window_rows
 from ctx_inspect.core.views.events import state, why_no_window
-from ctx_inspect.core.views.figures import change, counted, known, reason, round_tokens, share, size, tokens, whole
+from ctx_inspect.core.views.figures import counted, known, reason, share, size, tokens, whole
 from ctx_inspect.core.views.gauge import TONES
-from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, RISING, fill_of
+from ctx_inspect.core.views.glyphs import CLOSED, EMPTY, HATCH, NONE, fill_of
 from ctx_inspect.core.views.names import named
 from ctx_inspect.core.views.sheet import NOTHING, Cell, Column, Row, RowKind, Sheet, Span, Tone
 from msgspec import Struct
@@ -90,12 +89,12 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
     if isinstance(window, Unavailable):
         window = Unavailable(window.why, why_no_window(view.row, newest=view.row.turn.n == len(view.timeline.turns), live=view.live))
     if view.counting:
-        rows += [_note("  counting…"), Row(kind=RowKind.BLANK)]
+        rows += [note("  counting…"), Row(kind=RowKind.BLANK)]
     elif view.shares is None:
         words = state(view.row, newest=view.row.turn.n == len(view.timeline.turns), live=view.live)
         if words is not None:
-            rows.append(_note(f"  {words}", Tone.TEXT))
-        rows.append(_note("  The window by category is not known: no request of this turn could be rebuilt from the store."))
+            rows.append(note(f"  {words}", Tone.TEXT))
+        rows.append(note("  The window by category is not known: no request of this turn could be rebuilt from the store."))
         rows.append(Row(kind=RowKind.BLANK))
     else:
         base = max(provider or 0, view.shares.sum) or 1
@@ -108,9 +107,9 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         if not beside:
             rows += _hows(view)
         rows.append(Row(kind=RowKind.BLANK))
-    rows += _window(view, provider, HOW if beside else 0)
+    rows += window_rows(view.timeline, view.row, view.rate, HOW if beside else 0)
     rows.append(Row(kind=RowKind.BLANK))
-    rows += _sent(view.sent)
+    rows += sent_rows(view.sent)
     columns = (
         Column(joined("  ", *(("≈ tokens by ", said(view.counter)) if view.shares is not None else ("tokens",))), 0),
         Column(NOTHING, bar, leaves=2),
@@ -119,10 +118,6 @@ def budget_sheet(view: BudgetView, width: int = 100) -> Sheet:
         Column(own("how it is known"), HOW, leaves=1),
     )
     return Sheet(columns, tuple(rows))
-
-
-def _note(words: str, tone: Tone = Tone.DIM) -> Row:
-    return Row((Cell((Span(said(words), tone),)),), RowKind.NOTE)
 
 
 def _name(sign: Shown, tone: Tone, words: Shown, strong: bool = True) -> Cell:
@@ -163,7 +158,7 @@ def _missing(sign: Shown, name: Shown, why: Shown, category: Category, line: int
     heading = (Span(sign, Tone.DIM), Span(own(" ")), Span(joined(padded(name, NAMES)), strong=True), Span(NONE, Tone.DIM))
     if 2 + NAMES + 3 + len(why) <= line:
         return [Row((Cell((*heading, Span(joined("  ", why), Tone.DIM))),), RowKind.NOTE, category)]
-    return [Row((Cell(heading),), RowKind.NOTE, category), _note("    " + why)]
+    return [Row((Cell(heading),), RowKind.NOTE, category), note("    " + why)]
 
 
 def _hows(view: BudgetView) -> list[Row]:
@@ -171,7 +166,7 @@ def _hows(view: BudgetView) -> list[Row]:
     if view.context is None:
         return []
     ways = dict.fromkeys(c.how for c in view.context.coverage.values() if c.how)
-    return [_note("  ≈ " + how) for how in ways]
+    return [note("  ≈ " + how) for how in ways]
 
 
 def _items(view: BudgetView, category: Category) -> list[Row]:
@@ -251,7 +246,7 @@ def _settings(view: BudgetView) -> list[Row]:
         )
     ]
     words = ", ".join(f"{named(i.k, 40)} {named(i.shown, 60) if i.shown else ''}".strip() for i in settings[:8])
-    return [*out, _note("    " + words)]
+    return [*out, note("    " + words)]
 
 
 def _rest(view: BudgetView, found: Shares, window: Known[int], base: int, width: int) -> list[Row]:
@@ -287,7 +282,7 @@ def _rest(view: BudgetView, found: Shares, window: Known[int], base: int, width:
     )
     return [
         hatched,
-        _note(f"    {held}, and the error of {view.counter}" if held else f"    the error of {view.counter}"),
+        note(f"    {held}, and the error of {view.counter}" if held else f"    the error of {view.counter}"),
         _pair("Provider's figure", window),
     ]
 
@@ -309,75 +304,3 @@ def _pair(name: str, found: Known[int]) -> Row:
     return Row(
         (Cell((Span(said("  " + name)),)), Cell(), Cell((known(found, strong=True),)), Cell(), Cell((Span(reason(found), Tone.DIM),)))
     )
-
-
-def _window(view: BudgetView, provider: int | None, how: int) -> list[Row]:
-    line = view.timeline
-    rows: list[Row] = [_head("Window")]
-    limit = view.row.limit
-    if isinstance(limit, Unavailable):
-        rows += _reasoned("Limit", limit, limit.note, how)
-    else:
-        sign = "≈" if isinstance(limit, Estimated) else ""
-        text = Span(joined(sign, round_tokens(limit.value.tokens)), Tone.DIM if sign else Tone.TEXT, italic=bool(sign))
-        rows += _worded("Limit", (text,), f"{limit.value.kind}, from {limit.value.source}", how)
-        if provider is not None:
-            rows.append(_words("In use, of the limit", (Span(share(provider, limit.value.tokens)),), ""))
-    rows += _reasoned("Compacts at", line.threshold, reason(line.threshold), how, round_tokens)
-    rows += _trend(view, how)
-    rows += _reasoned("Turns left", line.forecast, reason(line.forecast), how, whole)
-    return rows
-
-
-TREND = 24
-"""Turns of the trend."""
-
-
-def _trend(view: BudgetView, room: int) -> list[Row]:
-    """Return how the window has moved over the newest turns, and what a turn adds."""
-    windows = [value_of(t.window) for t in view.timeline.turns[max(0, view.row.turn.n - TREND) : view.row.turn.n]]
-    most = max((w or 0 for w in windows), default=0)
-    if len(windows) < 2 or not most or view.rate is None:
-        return []
-    signs = [part_of(RISING, n, n + 1) for n in (max(0, min(7, round(8 * (w or 0) / most) - 1)) for w in windows)]
-    bars = Span(joined("    ", *signs), Tone.CONVERSATION)
-    words = Span(joined("  turn ", view.row.turn.n - len(windows) + 1, " to ", view.row.turn.n), Tone.DIM)
-    rows = _reasoned("A turn adds", view.rate, reason(view.rate), room, change)
-    return [*rows, Row((Cell((bars, words)),), RowKind.NOTE)]
-
-
-def _reasoned(name: str, found: Known[int], why: str, room: int, write: Callable[[int], Shown] = whole) -> list[Row]:
-    """Return a figure with the words beside it, or below it where they are long."""
-    return _worded(name, (known(found, write),), why, room)
-
-
-def _worded(name: str, value: tuple[Span, ...], why: str, room: int) -> list[Row]:
-    if len(why) <= room:
-        return [_words(name, value, why)]
-    return [_words(name, value, ""), _note("    " + why)]
-
-
-def _sent(sent: Sent) -> list[Row]:
-    parts: Sequence[tuple[str, int | None]] = (
-        ("Input, uncached", sent.input),
-        ("Read from cache", sent.cache_read),
-        ("Written to cache", sent.cache_write),
-        ("Output", sent.output),
-    )
-    rows = [_head(f"Sent in total, in {counted(sent.requests, 'request')}")]
-    none = "no request reported it" if sent.requests else "no request yet"
-    rows += [
-        _words(name, (Span(NONE, Tone.DIM),), none) if n is None else _words(name, (Span(tokens(n)),), "provider usage")
-        for name, n in parts
-    ]
-    if sent.unreported:
-        rows.append(_note(f"    {counted(sent.unreported, 'request')} reported no usage: what they sent is not in these figures"))
-    return rows
-
-
-def _head(words: str) -> Row:
-    return Row((Cell((Span(said("  " + words), strong=True),)),), RowKind.NOTE)
-
-
-def _words(name: str, value: tuple[Span, ...], how: str) -> Row:
-    return Row((Cell((Span(said("  " + name)),)), Cell(), Cell(value), Cell(), Cell((Span(said(how), Tone.DIM),))))

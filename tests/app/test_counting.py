@@ -55,7 +55,7 @@ async def test_the_opened_turn_is_counted_and_the_counter_named(tmp_path: Path, 
     monkeypatch.setattr(tokens, "pick", Letters)
     source = readable()
     source.texts = {Ref("s", "AGENTS.md", "text"): Confirmed(Raw("x" * 1234))}
-    async with running([source], tmp_path, size=(160, 60)) as (app, pilot):
+    async with running([source], tmp_path, size=(160, 60), tab="budget") as (app, pilot):
         await until(pilot, lambda: "tokens by letters" in seen(app))
         assert any("AGENTS.md" in line and "≈1,234" in line for line in screen(app))
         assert "≈ by letters" in seen(app)  # the gauge goes along where the newest turn is shown
@@ -72,7 +72,7 @@ async def test_the_opened_turn_is_counted_and_the_counter_named(tmp_path: Path, 
 async def test_without_a_vocabulary_sizes_are_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "pick", BytesCounter)
     source = readable()
-    async with running([source], tmp_path, size=(160, 60)) as (app, pilot):
+    async with running([source], tmp_path, size=(160, 60), tab="budget") as (app, pilot):
         await pilot.pause(0.5)
         assert "tokens by bytes/" in seen(app)
         assert source.asked == []
@@ -120,8 +120,24 @@ async def test_another_session_is_counted_anew(tmp_path: Path, monkeypatch: pyte
     first = readable()
     other = replace(first.ledgers["a"], info=replace(first.ledgers["a"].info, key="pi:b", id="b", title=Raw("Other one")))
     source = FakeSource([first.ledgers["a"], other])
-    async with running([source], tmp_path, size=(160, 60), session="pi:a") as (app, pilot):
+    async with running([source], tmp_path, size=(160, 60), session="pi:a", tab="budget") as (app, pilot):
         await until(pilot, lambda: "tokens by letters" in seen(app))
         await pilot.press("s", *"other", "enter")
         await until(pilot, lambda: app.desk.wanted == "pi:b" and app.detail.snapshot is not None)
         await until(pilot, lambda: "tokens by letters" in seen(app))
+
+
+async def test_a_comparison_is_counted_by_the_vocabulary_on_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "pick", Letters)
+    source = readable()
+    source.texts = {Ref("s", "AGENTS.md", "text"): Confirmed(Raw("x" * 1234))}
+    async with running([source], tmp_path, size=(160, 60)) as (app, pilot):
+        await until(pilot, lambda: "by letters" in seen(app) and "counted: ≈" in seen(app))
+        report = app.detail.diff.seen(app.detail.turn).report  # type: ignore[union-attr]
+        assert report.counter == "letters"
+        tokens_ = report.category(Category.INSTRUCTIONS).tokens
+        assert value_of(tokens_.before) == value_of(tokens_.after) == 1234 + len("the text of docs/AGENTS.md\nsecond line")
+        assert "≈ by letters" in seen(app)  # the gauge too: one figure for one category everywhere
+        await pilot.press("z")
+        await pilot.pause()
+        assert any("AGENTS.md" in line and "≈1,234" in line for line in screen(app))

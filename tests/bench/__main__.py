@@ -24,6 +24,7 @@ MEASURES: dict[str, Callable[[Bench], Iterator[Result]]] = {
     "diff": diff.diffs,
     "first": screen.first,
     "keys": screen.keys,
+    "panes": screen.panes,
     "append": screen.append,
     "idle": screen.idle,
     "memory": screen.memory,

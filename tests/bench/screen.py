@@ -49,8 +49,8 @@ def _bare(bench: Bench) -> Terminal:
     return Terminal(bench.bare, env=bench.env, cwd=bench.root)
 
 
-def _open(bench: Bench, source: Path, *arguments: str, rows: int = 40) -> Terminal:
-    return Terminal(inspector("--source", str(source), *arguments), env=bench.env, cwd=bench.home, rows=rows)
+def _open(bench: Bench, source: Path, *arguments: str, rows: int = 40, columns: int = 120) -> Terminal:
+    return Terminal(inspector("--source", str(source), *arguments), env=bench.env, cwd=bench.home, rows=rows, columns=columns)
 
 
 def _bare_frame(bench: Bench) -> float:
@@ -63,7 +63,7 @@ def first(bench: Bench) -> Iterator[Result]:
     for name, source in (("OpenCode 4 GB", bench.opencode[0]), ("Pi 200 MB", bench.pi)):
         paint, title, last, all_of_it, bare = [], [], [], [], []
         for n in range(6):
-            with _open(bench, source) as t:
+            with _open(bench, source, columns=158) as t:  # wide enough for the tokens of a turn
                 painted = t.when(lambda screen: bool(screen.strip()), what="anything")
                 titled = t.when(_titled, what="the title")
                 newest = whole = 0.0
@@ -139,6 +139,51 @@ def keys(bench: Bench) -> Iterator[Result]:
     fault = "" if _shows(turns - 40)(moved) else "the selection did not move"  # type: ignore[operator]
     yield Result("key to frame, median", median, limit, "a bare list", budget=16, note=note, fault=fault, floor=4)
     yield Result("key to frame, p95", percentile(one + far, 95), percentile(bare, 95), "a bare list, p95", budget=33, floor=10)
+
+
+def panes(bench: Bench) -> Iterator[Result]:
+    """From a key to the frame it makes, in a comparison of 300 items, and while all turns of a long session are compared."""
+    with _bare(bench) as t:
+        t.when(lambda screen: "barest" in screen)
+        t.quiet(0.5)
+        bare = _presses(t, "k" * 60)
+    median, p95 = statistics.median(bare), percentile(bare, 95)
+    with _open(bench, _many_items(Path(tempfile.mkdtemp(dir=bench.folder)))) as t:
+        t.when(_titled, what="the title")
+        t.when(lambda screen: "unchanged" in screen, what="the comparison")
+        for key in "\tz":
+            t.press(key)
+            t.quiet(0.3)
+        took = _presses(t, "j" * 60 + "k" * 20)
+        shown = t.show()
+        changes = _presses(t, "nN" * 10 + "zz" * 5)
+    note = f"300 items, p95 {percentile(took, 95):.1f} ms, changes and folds {statistics.median(changes):.1f} ms"
+    fault = "" if "tool 0" in shown or "tool_0" in shown else "the items are not on the screen"
+    yield Result("key to frame in a comparison", statistics.median(took), median, "a bare list", budget=16, note=note, floor=4, fault=fault)
+    yield Result("key to frame in a comparison, p95", percentile(took, 95), p95, "a bare list, p95", budget=33, floor=10)
+    with _open(bench, bench.pi_turns) as t:
+        t.when(_titled, what="the title")
+        t.when(_shows(int(100_000 * bench.scale)), 60, "the last turn")
+        busy = _presses(t, "k" * 60)  # at once: the turns are being compared now
+    note = f"p95 {percentile(busy, 95):.1f} ms"
+    yield Result("key to frame while turns are compared", statistics.median(busy), median, "a bare list", budget=16, note=note, floor=4)
+
+
+def _many_items(folder: Path) -> Path:
+    """Write a session in which one of 300 tools changes at the last turn."""
+    from tests.builders.pi import PiStore
+
+    def tool(n: int, more: str = "") -> dict[str, object]:
+        return {"name": f"tool_{n:03}", "description": f"does something {n}{more}", "parameters": {"type": "object", "properties": {}}}
+
+    file = PiStore(folder).session(id="items")
+    file.rename(TITLE)
+    file.system({"preamble": "You help."}, [tool(n) for n in range(300)])
+    for n in range(3):
+        file.turn(f"go on {n}")
+    file.system(None, [tool(7, " and more")])
+    file.turn("now")
+    return file.path
 
 
 def _told(path: Path, lines: list[bytes]) -> list[float]:

@@ -18,6 +18,7 @@ from unittest import mock
 from ctx_inspect.app import svg
 from ctx_inspect.app.demo import Feed, Stage, live_lines, stage
 from ctx_inspect.app.inspector import Inspector
+from ctx_inspect.app.panes.detail import COMPARED
 from ctx_inspect.app.start import Mailbox, Start, begin
 from ctx_inspect.core.sources import discovery
 from ctx_inspect.core.text.tokens import BytesCounter
@@ -60,6 +61,11 @@ SHOTS = (
     Shot("120x40", (120, 40), "a day's work at 120×40"),
     Shot("80x24", (80, 24), "the same in a small terminal"),
     Shot("200x60", (200, 60), "the same with sessions, detail and the window over time"),
+    Shot("diff", (200, 60), "what changed, both sides beside each other", session="Rewrite guide", start={"turn": 12}),
+    Shot("card", (120, 40), "an item's card: when it changed and what it cost", ("tab", "n", "enter"), "Rewrite guide", {"turn": 13}),
+    Shot("words", (120, 40), "what changed in a text, shown because it was asked for", ("tab", "n", "v"), "Rewrite guide", {"turn": 4}),
+    Shot("cache", (120, 40), "what became of the cache, and why", session="Rewrite guide", start={"tab": "cache", "turn": 8}),
+    Shot("moved", (80, 24), "what moved, items by turns", ("w",), "Rewrite guide"),
     Shot("budget", (120, 52), "what fills the window, by category", session="Rewrite guide", start={"tab": "budget"}),
     Shot("live", (120, 40), "a session that grows while it is watched", session="Release notes 2.4", grown=24),
     Shot("steps", (120, 40), "the requests of a turn", start={"tab": "steps", "turn": 37}),
@@ -156,14 +162,22 @@ async def _picture(shot: Shot, home: Path, sources: tuple[object, ...], **fields
         start = Start(live, listings, mailbox.waiting, state=home / "state", **{**fields, **shot.start})  # type: ignore[arg-type]
         app = Inspector(start)
         async with app.run_test(size=shot.size) as pilot:
-            await _settled(pilot, lambda: shot.empty or (app.desk.snapshot is not None and app.desk.complete))
+            await _settled(pilot, lambda: shot.empty or (app.desk.complete and _compared(app)))
             for key in shot.keys:
                 await pilot.press(key)
                 await pilot.pause(0.1)
-            await pilot.pause(0.2)
+            await _settled(pilot, lambda: shot.empty or _compared(app))
             return svg.export(app, f"ctx-inspect: {shot.says}")
     finally:
         live.close(1)
+
+
+def _compared(app: Inspector) -> bool:
+    """Tell whether all that is compared in threads is on the screen."""
+    lanes = (app.turns_lane, app.turn_lane, app.item_lane, app.text_lane)
+    told = app.mapped is not None and app.mapped is app.studied and app.studied.snapshot is app.desk.snapshot
+    shown = app.detail.tab not in COMPARED or app.detail.diff.seen(app.turns.turn) is not None
+    return told and shown and not any(lane.busy for lane in lanes)
 
 
 def take_now(shot: Shot) -> str:
