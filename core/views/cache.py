@@ -76,9 +76,9 @@ def cache_sheet(view: CacheView) -> Sheet:
     columns = (
         Column(own(" step"), 5, right=True),
         Column(own(" cache"), 0),
-        Column(own("kept"), 5, right=True),
-        Column(own("read"), 8, right=True),
-        Column(own("written"), 8, right=True, leaves=2),
+        Column(own("kept"), 4, right=True),
+        Column(own("read"), 7, right=True),
+        Column(own("written"), 7, right=True, leaves=2),
         Column(own("reusable"), 8, right=True, leaves=3),
         Column(own("idle"), 7, right=True, leaves=1),
         Column(NOTHING, 1),
@@ -140,7 +140,8 @@ def _why(view: CacheView, verdict: CacheVerdict) -> list[Row]:
     if verdict.turn is not None:
         step = joined(" step ", verdict.step) if verdict.step is not None else own("")
         facts.append(joined("against turn ", verdict.turn, step))
-    if verdict.ttl_ms is not None and verdict.idle_ms is not None and verdict.idle_ms > verdict.ttl_ms:
+    told = cause is not None and cause.how is not None and cause.how == verdict.ttl_how
+    if not told and verdict.ttl_ms is not None and verdict.idle_ms is not None and verdict.idle_ms > verdict.ttl_ms:
         facts.append(said(verdict.ttl_how) if verdict.ttl_how is not None else joined("it lives ", span_of_time(verdict.ttl_ms)))
     if facts:
         rows.append(_line(safe_join(" · ", facts)))

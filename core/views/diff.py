@@ -25,6 +25,7 @@ from ctx_inspect.core.text.show import capital, joined, numeral, own, padded, sa
 from ctx_inspect.core.views.diff_cells import EMPTY, Shape, blank, change_span, number_span
 from ctx_inspect.core.views.diff_talk import talk_rows
 from ctx_inspect.core.views.facts import counter_words
+from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.gauge import TONES
 from ctx_inspect.core.views.glyphs import CLOSED, NONE, OPENED, OPENED_ASCII, YES, fill_of
 from ctx_inspect.core.views.names import named
@@ -291,7 +292,7 @@ def _ways(view: DiffView, shape: Shape) -> list[Row]:
         open_ = None in view.unfolded
         sign = (OPENED_ASCII if view.ascii_only else OPENED) if open_ else CLOSED
         rows.append(
-            shape.words((Span(joined(sign, " ", numeral(len(report.not_recorded)), " facts not recorded"), Tone.DIM),), FoldKey(None))
+            shape.words((Span(joined(sign, " ", counted(len(report.not_recorded), "fact"), " not recorded"), Tone.DIM),), FoldKey(None))
         )
         rows += [_dim(joined("  ", said(what), ": ", said(why))) for what, why in report.not_recorded if open_]
     return rows

@@ -39,6 +39,9 @@ WHAT, WHAT_LEAST = 11, 11
 TOLD = range(7, 10)
 """Indices of the columns of what changed and of the cache: where nobody will tell it, they are not there."""
 
+TOLD_CELLS = 20
+"""Cells that they take: so much more there must be before the others spread."""
+
 SIGN = 12
 """Index of the column that has a sign where there is no room for words."""
 
@@ -191,8 +194,9 @@ class TimelineLines:
         """
         self.view, self.width = view, width
         self._made: dict[int, Line] = {}
-        self.bar = 10 if width >= WIDE else 7
-        loose = width >= TIGHT
+        more = 0 if view.told is None else TOLD_CELLS
+        self.bar = 10 if width >= WIDE + more else 7
+        self.loose = loose = width >= TIGHT + more
         number = max(4, len(str(len(view.timeline.turns))))
         based = not isinstance(view.timeline.limit, Unavailable)
         self.columns = (
@@ -299,7 +303,7 @@ class TimelineLines:
     def _what(self, row: TurnRow) -> tuple[Span, ...]:
         told, newest = self.view.told, row.turn.n == len(self.view.timeline.turns)
         changed = told.named(row.turn.n) if told is not None and not self.view.timeline.partial else None
-        return what(row, newest=newest, live=self.view.live, short=self.width < TIGHT, changed=changed)
+        return what(row, newest=newest, live=self.view.live, short=not self.loose, changed=changed)
 
     def _told(self, n: int) -> tuple[Cell, Cell, Cell]:
         """Return what changed in a turn, and its cache; blank until it is told."""
