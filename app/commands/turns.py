@@ -10,7 +10,9 @@ from ctx_inspect.app.commands.output import span, warn, width, write_json, write
 from ctx_inspect.app.commands.stores import stores
 from ctx_inspect.core.budget import sent
 from ctx_inspect.core.cache.verdict import verdicts
+from ctx_inspect.core.diff.baseline import Order
 from ctx_inspect.core.diff.drift import drift
+from ctx_inspect.core.diff.history import History
 from ctx_inspect.core.model import Ledger, Raw, Ref, Shown, Unavailable, value_of
 from ctx_inspect.core.schema import turns_of
 from ctx_inspect.core.schema.common import cleaner
@@ -19,8 +21,10 @@ from ctx_inspect.core.text.clock import day, local
 from ctx_inspect.core.text.redact import uncovered, whole_words
 from ctx_inspect.core.text.show import joined, own, said, terminal
 from ctx_inspect.core.timeline import Timeline, TurnRow, timeline
+from ctx_inspect.core.views.drift import Told
 from ctx_inspect.core.views.figures import counted, known, reason, round_tokens, tokens, whole
 from ctx_inspect.core.views.layout import Line
+from ctx_inspect.core.views.moved import changes_named
 from ctx_inspect.core.views.sheet import Span, Tone
 from ctx_inspect.core.views.timeline import TimelineView
 
@@ -80,7 +84,7 @@ def turns(settings: Settings, session: str, text: bool, uncover: bool) -> None:
 def lines(ledger: Ledger, rows: Timeline, begin: Callable[[Sequence[Ref]], Raw | None], uncover: bool, wide: int) -> list[Line]:
     """Return a session's heading, its timeline and what stands beside it."""
     out = heading(ledger, rows, uncover)
-    view = TimelineView(rows, other=ledger.other)
+    view = TimelineView(rows, other=ledger.other, told=told(ledger))
     laid = view.sized(wide)
     top = laid.head()
     if len(view):
@@ -103,6 +107,19 @@ def lines(ledger: Ledger, rows: Timeline, begin: Callable[[Sequence[Ref]], Raw |
     out += [span(joined("  ", counted(len(ledger.hidden), "turn"), " no longer on the active history"), Tone.DIM)] if ledger.hidden else []
     out += [span(said(f"  not recorded: {what}: {why}"), Tone.DIM) for what, why in ledger.not_recorded]
     return out
+
+
+def told(ledger: Ledger) -> Told:
+    """Return what changed in each turn of a session and what became of its cache."""
+    order = Order(ledger)
+    history = History(ledger, order)
+    caches = verdicts(ledger, order=order, flags=history.flags)
+    directory = ledger.info.project or ledger.info.directory
+    return Told(
+        drift(ledger).turns,
+        [caches.glance_turn(turn.n) for turn in ledger.turns],
+        named=lambda n: changes_named(history.changes(n), directory),
+    )
 
 
 def heading(ledger: Ledger, rows: Timeline, uncover: bool) -> list[Line]:
