@@ -162,9 +162,12 @@ class Actions(Board):
         turn = self.turns.turn
         if turn is None or self.desk.partial:
             return
+        revealed = self.detail.revealed
         marked = self.detail.diff.mark(turn)
         self.turns.mark(turn if marked else None)
-        self.detail.redraw()
+        if revealed:
+            self.detail.redraw()  # its text does not wait for the comparison that takes its place
+        self.detail.show_turn()
         words = joined("each turn is compared with turn ", turn, " now; m on that turn ends it")
         self.say(words if marked else own("each turn is compared with the one before it again"))
 

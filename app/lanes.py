@@ -32,12 +32,20 @@ class Lane:
         """Whether something is being done, or waits."""
         return self._busy or self._wish is not None
 
-    def ask(self, work: Work) -> None:
-        """Have something done; what waited until now is dropped, what is being done is called off."""
+    def ask(self, work: Work, *, call_off: bool = True) -> None:
+        """Have something done; what waited until now is dropped.
+
+        Args:
+            work: What.
+            call_off: What is being done is called off; else it is done to its end first: what is asked for more often than it
+                can be done would never be there.
+        """
         with self._ready:
             if self._closed:
                 return
-            self._wish, self._called_off = work, True
+            self._wish = work
+            if call_off:
+                self._called_off = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=f"lane: {self.name}", daemon=True)
                 self._thread.start()

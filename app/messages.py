@@ -10,6 +10,7 @@ from ctx_inspect.app.snapshot import Snapshot
 from ctx_inspect.app.start import Fault
 from ctx_inspect.core.live import LiveEvent
 from ctx_inspect.core.model import Listing, Ref, Request
+from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.sources.base import Source
 from ctx_inspect.core.views.text import Found
 from textual.message import Message
@@ -98,6 +99,20 @@ class Counted(Message):
         """Make the message."""
         super().__init__()
         self.key, self.request, self.found = key, request, found
+
+
+class Split(Message):
+    """A window was counted by category.
+
+    Attributes:
+        id: Of which request.
+        shares: By category.
+    """
+
+    def __init__(self, id_: str, shares: Shares) -> None:
+        """Make the message."""
+        super().__init__()
+        self.id, self.shares = id_, shares
 
 
 class Faulted(Message):

@@ -7,7 +7,7 @@ from functools import cache
 
 from ctx_inspect.app.counting import Exact
 from ctx_inspect.app.start import Windows, untouched
-from ctx_inspect.core.budget import Sent, growth, request_window, sent, steps_of
+from ctx_inspect.core.budget import Sent, growth, request_window, sent, steps_of, unchanged
 from ctx_inspect.core.measure import calibrated_on
 from ctx_inspect.core.model import Known, Ledger, Request, Unavailable
 from ctx_inspect.core.shares import Count, Shares, shares
@@ -114,6 +114,21 @@ def compose(
         scale,
         whole,
     )
+
+
+def standing(before: Snapshot, after: Snapshot) -> int:
+    """Return how many turns in front are still the same turns; of the rest, numbers mean other turns now, or none.
+
+    A turn that grew is the same one.
+    """
+    if before.ledger.key != after.ledger.key or before.ledger.partial or after.ledger.partial:
+        return 0
+    old, new = before.ledger.turns, after.ledger.turns
+    count = unchanged(old, new)
+    most = min(len(old), len(new))
+    while count < most and old[count].id == new[count].id:
+        count += 1
+    return count
 
 
 def count_by(counter: BytesCounter) -> Count:

@@ -90,8 +90,9 @@ class Study:
         """
         self.snapshot = snapshot
         self.ledger: Ledger = snapshot.ledger
-        same = before is not None and before.ledger.key == self.ledger.key
-        self._before = before if same else None
+        self._held: Verdicts | None = None  # not the study itself: each would hold all before it
+        if before is not None and before.ledger.key == self.ledger.key:
+            self._held = before._verdicts if before._verdicts is not None else before._held
         self._lock, self._counting = RLock(), RLock()
         self._order: Order | None = None
         self._history: History | None = None
@@ -120,15 +121,9 @@ class Study:
         """The verdicts on all caches."""
         with self._lock:
             if self._verdicts is None:
-                known = self._before._verdicts if self._before is not None else None
-                self._verdicts = Verdicts(self.ledger, self.order, self.history.flags, before=known)
-                self._forget()
+                self._verdicts = Verdicts(self.ledger, self.order, self.history.flags, before=self._held)
+                self._held = None
             return self._verdicts
-
-    def _forget(self) -> None:
-        """Let go of the study before, once nothing is taken from it any more: else each would hold all before it."""
-        if self._before is not None and self.drift is not None and self._verdicts is not None:
-            self._before = None
 
     def see(self, turn: int, against: int | None, exact: Exact | None = None) -> Seen:
         """Compare a turn with its baseline, or with another turn.
@@ -175,10 +170,19 @@ class Study:
         """Return which items changed in the last turns."""
         return self.history.moved_map(last, until)
 
-    def tell(self, stop: Callable[[], bool]) -> Told | None:
-        """Tell what changed in each turn and what became of its cache; ``None`` where it was called off."""
-        before = self._before
-        known = (before.ledger, before.drift) if before is not None and before.drift is not None else None
+    def tell(self, stop: Callable[[], bool], before: Study | None = None) -> Told | None:
+        """Tell what changed in each turn and what became of its cache.
+
+        Args:
+            stop: Asked now and then; once it says so the work is called off.
+            before: The last study that told it of the session to the end: what did not change since is taken over.
+
+        Returns:
+            ``None`` where it was called off.
+        """
+        known = None
+        if before is not None and before.ledger.key == self.ledger.key and before.drift is not None:
+            known = (before.ledger, before.drift)
         found = drift(self.ledger, known, stop)
         if found.stopped:
             return None
@@ -188,10 +192,11 @@ class Study:
             if turn.n % ASKED == 0 and stop():
                 return None
             cache.append(self.verdicts.glance_turn(turn.n))
-        self._forget()
         return Told(found.turns, cache, self._glance, self._named)
 
     def _named(self, turn: int) -> Shown | None:
+        if turn > len(self.ledger.turns):  # it came since
+            return None
         info = self.ledger.info
         return changes_named(self.history.changes(turn), info.project or info.directory)
 

@@ -11,7 +11,7 @@ from ctx_inspect.app.panes.diff import DiffTab
 from ctx_inspect.app.panes.rows import Rows
 from ctx_inspect.app.panes.text import TextTab
 from ctx_inspect.app.panes.wishes import Compare, Countable, Entered, TabChosen, Texts, Uncounted, Wanted
-from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.app.snapshot import Snapshot, standing
 from ctx_inspect.core.model import Ref, Turn
 from ctx_inspect.core.shares import Shares
 from ctx_inspect.core.text.show import joined, said
@@ -115,10 +115,12 @@ class DetailPane(Rows):
             self.diff.begin(None, fresh=True)
         if self.snapshot is not snapshot:
             self.budget.clear()
+            if self.snapshot is not None and snapshot is not None:
+                self.diff.outdate(standing(self.snapshot, snapshot))
         moved = turn != self.turn
         before = self._row_turn()
         self.snapshot, self.turn = snapshot, turn
-        self._show_turn(keep=not moved)
+        self.show_turn(keep=not moved)
         if self.text.revealed and self._row_turn() is not before:
             self.text.outdate()
             self._read_again()
@@ -135,9 +137,9 @@ class DetailPane(Rows):
     def study(self, study: Study | None, *, fresh: bool) -> None:
         """Take where comparisons come from; the one on screen is asked for anew."""
         self.diff.begin(study, fresh=fresh)
-        self._show_turn()
+        self.show_turn()
 
-    def _show_turn(self, keep: bool = True) -> None:
+    def show_turn(self, keep: bool = True) -> None:
         """Lay the turn out, or ask for its comparison first: what was shown stays until it is there, or takes long."""
         if self.tab in COMPARED and self._ask():
             self.title.show(self._title)
@@ -156,10 +158,12 @@ class DetailPane(Rows):
             self.redraw(self._kept)
 
     def _ask(self) -> bool:
-        """Ask for the comparison of the turn on screen, where it is not there; return whether that was done."""
-        if self.turn is None or self.diff.study is None or self.diff.seen(self.turn) is not None:
+        """Ask for the comparison of the turn on screen, where it is not there; return whether it is on its way."""
+        study = self.diff.study
+        if self.turn is None or self._row_turn() is None or study is None or self.diff.seen(self.turn) is not None:
             return False
-        self.post_message(Compare(self.turn, self.diff.against(self.turn)))
+        if study.snapshot is self.snapshot:  # else that of this reading is not ready: it is asked as soon as it comes
+            self.post_message(Compare(self.turn, self.diff.against(self.turn)))
         return True
 
     def compared(self, study: Study, found: Seen) -> None:
@@ -174,7 +178,7 @@ class DetailPane(Rows):
             return
         self.forget()
         self.tab, self.budget.shown = tab, None
-        self._show_turn(keep=False)
+        self.show_turn(keep=False)
 
     def redraw(self, keep: bool = True) -> None:
         """Lay everything out anew."""

@@ -69,6 +69,13 @@ class DiffTab:
             self.marked, self.sums, self._unfolded = None, None, frozenset()
             self.close()
 
+    def outdate(self, turns: int) -> None:
+        """Forget what is known of turns after so many in front: their numbers mean other turns now, or none; so may the mark's."""
+        self._seen = {key: found for key, found in self._seen.items() if key[0] <= turns and (key[1] or 0) <= turns}
+        if self.marked is not None and self.marked > turns:
+            self.marked = None
+            self.close()
+
     def against(self, turn: int) -> int | None:
         """Return the turn that a turn is compared with, where one was marked."""
         return self.marked if self.marked != turn else None

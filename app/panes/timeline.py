@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from ctx_inspect.app.snapshot import Snapshot
+from ctx_inspect.app.snapshot import Snapshot, standing
 from ctx_inspect.core.text.show import joined, numeral, own
 from ctx_inspect.core.views.drift import NOT_TOLD, Told
 from ctx_inspect.core.views.figures import counted
@@ -98,6 +98,10 @@ class TimelinePane(Vertical):
         before, self.snapshot = self.snapshot, snapshot
         if fresh or numbered_anew(before, snapshot):
             self.told, self.marked = NOT_TOLD, None
+        elif before is not None and snapshot is not None:
+            same = standing(before, snapshot)
+            self.told = told_of(self.told, same)
+            self.marked = self.marked if self.marked is not None and self.marked <= same else None
         if snapshot is None:
             self.view = None
             self.lines.show(_nothing, keep=False)
@@ -230,6 +234,13 @@ class TimelinePane(Vertical):
 def numbered_anew(before: Snapshot | None, after: Snapshot | None) -> bool:
     """Tell whether turns get other numbers: until now only the newest ones were read."""
     return before is not None and after is not None and before.ledger.partial and not after.ledger.partial
+
+
+def told_of(told: Told, turns: int) -> Told:
+    """Return what is told of so many turns in front: later numbers mean other turns by now."""
+    if turns >= max(len(told.drift), len(told.cache)):
+        return told
+    return Told(told.drift[:turns], told.cache[:turns], told.step, lambda n: told.named(n) if n <= turns else None)
 
 
 class _Nothing:
