@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from ctx_inspect.core.budget import request_window, steps_of
 from ctx_inspect.core.diff.drift import TurnDrift
-from ctx_inspect.core.diff.report import CauseKind, ChangeKind, NoBaseline, State
+from ctx_inspect.core.diff.report import RECOGNISED, CauseKind, ChangeKind, NoBaseline, State
 from ctx_inspect.core.model import Category, Context, Estimated, Known, Ledger, Request, Turn, Unavailable, value_of
 from ctx_inspect.core.text.show import own
 from msgspec import Struct
@@ -25,9 +25,6 @@ ORDERED = (Category.INSTRUCTIONS, Category.SKILLS, Category.TOOLS, Category.SYST
 """Categories whose items have an order that a model sees."""
 
 PLACE = list(Category).index
-
-RECORDED = frozenset(set(CauseKind) - {CauseKind.MODEL_SWITCH, CauseKind.REMINDER_MOVED, CauseKind.NOT_RECORDED})
-"""Causes that an event records; the others are recognised, or not known at all."""
 
 _SUFFIXES = {"k": 1_000, "m": 1_000_000}
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
@@ -202,10 +199,12 @@ def _no_reorder(ledger: Ledger, drifts: Sequence[TurnDrift], failures: list[Find
 def _no_rewrite(ledger: Ledger, drifts: Sequence[TurnDrift], failures: list[Finding], unknown: list[Finding]) -> None:
     place = PLACE(Category.CONVERSATION)
     for drift in drifts:
-        if drift.states[place] is State.REWRITTEN and drift.cause not in RECORDED:
-            recognised = drift.cause in (CauseKind.MODEL_SWITCH, CauseKind.REMINDER_MOVED)
-            as_what = f" (recognised as {drift.cause.value})" if recognised and drift.cause is not None else ""
-            message = f"the conversation was rewritten and no cause is recorded{as_what}"
+        left = drift.unexplained
+        if drift.states[place] is State.REWRITTEN and (left is not None or drift.cause is None):
+            as_what = f" (recognised as {left.value})" if left is not None and left in RECOGNISED else ""
+            partly = drift.cause not in (None, left, CauseKind.NOT_RECORDED)
+            beside = f" for a part of it, beside {drift.cause.value}" if partly and drift.cause is not None else ""
+            message = f"the conversation was rewritten and no cause is recorded{beside}{as_what}"
             failures.append(Finding(ledger.key, drift.turn, NO_REWRITE, message, Category.CONVERSATION))
     unknown += _unknown_states(ledger, NO_REWRITE, drifts, Category.CONVERSATION)
 

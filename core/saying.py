@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import LiteralString
 
 from ctx_inspect.core.cache.model import Cache, CacheCode, CacheVerdict
-from ctx_inspect.core.diff.report import Cause, CauseKind, Change, ChangeKind, ConversationReport, Flag, Report
+from ctx_inspect.core.diff.report import Cause, CauseKind, Change, ChangeKind, ConversationReport, Flag, Report, main_cause
 from ctx_inspect.core.model import Category, Confirmed, Estimated, Known, Raw, Shown, Unavailable
 from ctx_inspect.core.phrases import (
     CACHE_CAUSES,
@@ -126,12 +126,6 @@ def setting_words(change: Change, name: Name = named) -> Words:
     return words
 
 
-def main_cause(talk: ConversationReport) -> Cause:
-    """Return the cause that is told first: a compaction, else the newest."""
-    causes = talk.causes or (Cause(CauseKind.NOT_RECORDED, "unavailable"),)
-    return next((c for c in reversed(causes) if c.kind is CauseKind.COMPACTION), causes[-1])
-
-
 def cause_words(cause: Cause) -> Shown:
     """Return a cause of a rewritten conversation in words, with how many turns it took: ``reverted 3 turns``."""
     words, mark = CAUSE_WORDS[cause.kind], cause.mark
@@ -172,6 +166,8 @@ def rewritten_words(talk: ConversationReport, delta: Known[int], name: Name = na
     also = dict.fromkeys(CAUSE_WORDS[c.kind] for c in talk.causes if c.kind not in (main.kind, CauseKind.NOT_RECORDED))
     if also:
         words.say("; also ", safe_join(", ", also))
+    if main.kind is not CauseKind.NOT_RECORDED and any(c.kind is CauseKind.NOT_RECORDED for c in talk.causes):
+        words.say("; the cause of the rest is not recorded")
     return words, delta
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import LiteralString
 
 from ctx_inspect.core.cache.model import Cache
-from ctx_inspect.core.diff.report import CategoryReport, Change, Report, State
+from ctx_inspect.core.diff.report import CategoryReport, Change, Report, State, main_cause
 from ctx_inspect.core.model import Category, Confirmed, Coverage, Estimated, Known, Raw, Shown
 from ctx_inspect.core.phrases import (
     BASELINE_WORDS,
@@ -21,7 +21,7 @@ from ctx_inspect.core.phrases import (
     SEVERAL,
     Name,
 )
-from ctx_inspect.core.saying import Words, cache_tail, cache_words, change_words, flagged_words, main_cause, rewritten_words
+from ctx_inspect.core.saying import Words, cache_tail, cache_words, change_words, flagged_words, rewritten_words
 from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.views.figures import counted
 from ctx_inspect.core.views.names import named

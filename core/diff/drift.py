@@ -13,7 +13,16 @@ from ctx_inspect.core.diff.baseline import Order, Placed
 from ctx_inspect.core.diff.categories import category_report
 from ctx_inspect.core.diff.conversation import conversation_report
 from ctx_inspect.core.diff.history import History
-from ctx_inspect.core.diff.report import CategoryReport, CauseKind, ChangeKind, ConversationReport, NoBaseline, State
+from ctx_inspect.core.diff.report import (
+    CategoryReport,
+    CauseKind,
+    ChangeKind,
+    ConversationReport,
+    NoBaseline,
+    State,
+    main_cause,
+    unexplained_by,
+)
 from ctx_inspect.core.model import Category, Context, Ledger, Raw
 from msgspec import Struct
 
@@ -49,8 +58,9 @@ class TurnDrift(Struct, frozen=True):
         evidence: ``confirmed``, ``estimated`` or ``unavailable``: how each state is known.
         counts: Items (of the conversation: messages) by what happened to them.
         why: Why the turn has nothing to compare with.
-        cause: Of a rewritten conversation the newest cause that is known; ``not_recorded`` where none is.
+        cause: Of a rewritten conversation the cause that is told first (:func:`main_cause`).
         against: Id of the request that it was compared with.
+        unexplained: What stands for the part of a rewriting that no event accounts for, also beside causes that are recorded.
     """
 
     turn: int
@@ -62,6 +72,7 @@ class TurnDrift(Struct, frozen=True):
     why: NoBaseline | None = None
     cause: CauseKind | None = None
     against: str | None = None
+    unexplained: CauseKind | None = None
 
 
 class Drift(Struct, frozen=True):
@@ -161,8 +172,9 @@ def _turn(
         (*items.evidence, talk.coverage.grade),
         (*items.counts, _messages(talk)),
         None,
-        cause_of(talk),
+        main_cause(talk).kind if talk.causes else None,
         against,
+        unexplained_by(talk),
     )
 
 
@@ -203,10 +215,3 @@ def _count(report: CategoryReport) -> Moves:
 
 def _messages(talk: ConversationReport) -> Moves:
     return Moves(talk.added, talk.removed, talk.changed) if talk.kind in (State.GROWTH, State.REWRITTEN) else NO_MOVES
-
-
-def cause_of(talk: ConversationReport) -> CauseKind | None:
-    """Return the newest cause of a rewritten conversation that is known; ``not_recorded`` where none is."""
-    if not talk.causes:
-        return None
-    return next((c.kind for c in reversed(talk.causes) if c.kind is not CauseKind.NOT_RECORDED), CauseKind.NOT_RECORDED)

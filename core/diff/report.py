@@ -210,6 +210,22 @@ class ConversationReport(Struct, frozen=True):
     steps: int = 0
 
 
+RECOGNISED = frozenset({CauseKind.MODEL_SWITCH, CauseKind.REMINDER_MOVED})
+"""Causes that no event records: the messages look like it."""
+
+
+def main_cause(talk: ConversationReport) -> Cause:
+    """Return the cause that is told first: a compaction, else the newest; ``not_recorded`` is the newest wherever something is left."""
+    causes = talk.causes or (Cause(CauseKind.NOT_RECORDED, "unavailable"),)
+    return next((c for c in reversed(causes) if c.kind is CauseKind.COMPACTION), causes[-1])
+
+
+def unexplained_by(talk: ConversationReport) -> CauseKind | None:
+    """Return what stands for the part of a rewriting that no event accounts for: ``not_recorded``, or what it is recognised as."""
+    left = [c.kind for c in talk.causes if c.kind in RECOGNISED or c.kind is CauseKind.NOT_RECORDED]
+    return CauseKind.NOT_RECORDED if CauseKind.NOT_RECORDED in left else next(iter(left), None)
+
+
 class Side(Struct, frozen=True):
     """One of the two requests.
 

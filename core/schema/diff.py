@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ctx_inspect.core import model
-from ctx_inspect.core.diff.report import CategoryReport, Change, ChangeKind, ConversationReport, Report, Side, State, Tokens
+from ctx_inspect.core.diff.report import CategoryReport, Change, ChangeKind, ConversationReport, Report, Side, State, Tokens, main_cause
 from ctx_inspect.core.model import Category, Coverage, Estimated, Item, Unavailable, grade, value_of
 from ctx_inspect.core.phrases import ATTRIBUTION_LOST
 from ctx_inspect.core.schema.cache import cache_of, ratio
@@ -175,7 +175,7 @@ def _conversation(talk: ConversationReport, clean: Clean) -> ConversationRow:
         messages_before=talk.before if known else UNSET,
         messages_after=talk.after if known else UNSET,
         steps=talk.steps if known else UNSET,
-        cause=talk.causes[-1].kind.value if talk.causes else UNSET,
+        cause=main_cause(talk).kind.value if talk.causes else UNSET,
         causes=causes,
         compaction=UNSET
         if done is None

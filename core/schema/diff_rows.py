@@ -201,7 +201,7 @@ class ConversationRow(Struct, kw_only=True):
         messages_before: Messages on the older side.
         messages_after: Messages on the newer side.
         steps: Primary requests sent from the older one (included) to the newer one.
-        cause: The newest of ``causes``, as its word.
+        cause: The one of ``causes`` that is told first: a compaction, else the newest.
         causes: Why it was rewritten, in the order it happened; empty unless it was.
         compaction: The newest succeeded compaction between the two.
     """

@@ -24,7 +24,8 @@ class DriftRow(Struct, kw_only=True):
         renamed: Items under another key.
         volatile: `true` where a change is one of each turn, or comes and goes.
         baseline_why: Why the turn has no baseline; see `diff`.
-        cause: Of a rewritten conversation: its newest cause; see `diff`.
+        cause: Of a rewritten conversation: the cause that is told first; see `diff`.
+        unexplained: `not_recorded`, or what it is recognised as, where no event accounts for a part of a rewriting.
     """
 
     state: str
@@ -37,6 +38,7 @@ class DriftRow(Struct, kw_only=True):
     volatile: bool | UnsetType = UNSET
     baseline_why: str | UnsetType = UNSET
     cause: str | UnsetType = UNSET
+    unexplained: str | UnsetType = UNSET
 
 
 class CacheRow(Struct, kw_only=True):
@@ -77,6 +79,7 @@ def drift_of(drift: TurnDrift) -> dict[str, DriftRow]:
             volatile=drift.volatile[place] or UNSET,
             baseline_why=drift.why.value if state is State.NO_BASELINE and drift.why is not None else UNSET,
             cause=drift.cause.value if state is State.REWRITTEN and drift.cause is not None else UNSET,
+            unexplained=drift.unexplained.value if state is State.REWRITTEN and drift.unexplained is not None else UNSET,
         )
     return rows
 

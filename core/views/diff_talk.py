@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ctx_inspect.core.diff.report import Cause, CauseKind, Report, State
+from ctx_inspect.core.diff.report import Cause, CauseKind, Report, State, main_cause
 from ctx_inspect.core.model import Category, Shown, Unavailable, value_of
 from ctx_inspect.core.phrases import CAUSE_WORDS, REWRITTEN, nth, reason_of
-from ctx_inspect.core.saying import cause_words, compaction_delta, gone_words, main_cause
+from ctx_inspect.core.saying import cause_words, compaction_delta, gone_words
 from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.views.diff_cells import EMPTY, Shape, change_span
 from ctx_inspect.core.views.figures import counted

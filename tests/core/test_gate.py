@@ -63,8 +63,8 @@ def drifted(
     return TurnDrift(n, given, kinds, (False,) * 6, ("estimated",) * 6, counts, why, cause)
 
 
-def talked(n: int, state: State, cause: CauseKind | None = None) -> TurnDrift:
-    return drifted(n, *(State.SAME,) * 5, state, cause=cause)
+def talked(n: int, state: State, cause: CauseKind | None = None, unexplained: CauseKind | None = None) -> TurnDrift:
+    return replace(drifted(n, *(State.SAME,) * 5, state, cause=cause), unexplained=unexplained)
 
 
 FIRST = drifted(1, *(State.NO_BASELINE,) * 6, why=NoBaseline.FIRST_TURN)
@@ -199,7 +199,7 @@ def test_a_first_turn_has_nothing_to_change_but_another_gap_is_one() -> None:
 
 
 def test_rules_that_are_not_asked_are_not_applied() -> None:
-    drifts = (FIRST, drifted(2, moved=(0, 0, 5, 0, 0, 0)), talked(3, State.REWRITTEN, CauseKind.NOT_RECORDED))
+    drifts = (FIRST, drifted(2, moved=(0, 0, 5, 0, 0, 0)), talked(3, State.REWRITTEN, CauseKind.NOT_RECORDED, CauseKind.NOT_RECORDED))
     assert gate(turns(1, 1, 1), Rules(), drifts, count).failures == ()
     assert [f.rule for f in gate(turns(1, 1, 1), Rules(no_rewrite=True), drifts, count).failures] == ["no-rewrite"]
 
@@ -218,13 +218,17 @@ def test_rewriting_without_a_recorded_cause_fails() -> None:
     drifts = (
         FIRST,
         talked(2, State.GROWTH),
-        talked(3, State.REWRITTEN, CauseKind.NOT_RECORDED),
-        talked(4, State.REWRITTEN, CauseKind.MODEL_SWITCH),
+        talked(3, State.REWRITTEN, CauseKind.NOT_RECORDED, CauseKind.NOT_RECORDED),
+        talked(4, State.REWRITTEN, CauseKind.MODEL_SWITCH, CauseKind.MODEL_SWITCH),
+        talked(5, State.REWRITTEN, CauseKind.COMPACTION, CauseKind.NOT_RECORDED),
+        talked(6, State.REWRITTEN, CauseKind.COMPACTION, CauseKind.MODEL_SWITCH),
     )
-    done = gate(turns(1, 1, 1, 1), Rules(no_rewrite=True), drifts, count)
+    done = gate(turns(1, 1, 1, 1, 1, 1), Rules(no_rewrite=True), drifts, count)
     assert [(f.turn, f.message) for f in done.failures] == [
         (3, "the conversation was rewritten and no cause is recorded"),
         (4, "the conversation was rewritten and no cause is recorded (recognised as model_switch)"),
+        (5, "the conversation was rewritten and no cause is recorded for a part of it, beside compaction"),
+        (6, "the conversation was rewritten and no cause is recorded for a part of it, beside compaction (recognised as model_switch)"),
     ]
 
 

@@ -248,6 +248,8 @@ def test_several_causes() -> None:
     assert said(rewritten(revert, prune, prune)) == [
         "! Pruned, from message 31 on: 12 messages gone, 1 changed, 3 new, ≈−4.4k; also reverted"
     ]
+    rest = rewritten(compacted, caused(CauseKind.NOT_RECORDED, evidence="unavailable"), compaction=done)
+    assert said(rest) == ["! Compacted (auto): 84 → 87 messages, −62.9k; the cause of the rest is not recorded"]
 
 
 # the cache

@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from ctx_inspect.core.diff.drift import Drift, Moves, TurnDrift, cause_of, drift
+from ctx_inspect.core.diff.drift import Drift, Moves, TurnDrift, drift
 from ctx_inspect.core.diff.engine import report
 from ctx_inspect.core.diff.history import History
-from ctx_inspect.core.diff.report import CauseKind, ChangeKind, NoBaseline, State
-from ctx_inspect.core.model import Category, Ledger, MarkKind, replace
+from ctx_inspect.core.diff.report import CauseKind, ChangeKind, NoBaseline, State, main_cause
+from ctx_inspect.core.gate import Rules, gate
+from ctx_inspect.core.model import Category, Chain, Confirmed, Ledger, Mark, MarkKind, Message, Part, PartKind, Role, Turn, replace
 from ctx_inspect.core.sources.opencode import OpenCodeSource
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -33,7 +34,11 @@ def agrees(row: TurnDrift, led: Ledger, history: History) -> None:
         assert row.evidence == tuple(c.coverage.grade for c in found.categories)
         assert row.volatile == tuple(any(c.flags for c in one.changes) for one in found.categories)
         assert row.counts[-1].added == found.conversation.added
-        assert row.cause == cause_of(found.conversation)
+        talk = found.conversation
+        kinds = [c.kind for c in talk.causes]
+        assert row.cause == (main_cause(talk).kind if kinds else None)
+        unsure = [k for k in kinds if k in (CauseKind.MODEL_SWITCH, CauseKind.REMINDER_MOVED, CauseKind.NOT_RECORDED)]
+        assert (row.unexplained is None) == (not unsure)
 
 
 def agree(led: Ledger) -> Drift:
@@ -131,6 +136,23 @@ def test_a_new_event_in_an_old_turn_is_said() -> None:
     assert said.turns[1].cause is CauseKind.NOT_RECORDED
     new = replace(old, marks=(compaction(1, 1500, after="a1"),))
     assert drift(new, (old, said)).turns[1].cause is CauseKind.COMPACTION
+
+
+def test_what_no_event_accounts_for_is_said_beside_what_one_does() -> None:
+    def asked(n: int, output: str, first: str) -> Turn:
+        said = Message("u", Role.USER, first, (Part(PartKind.TEXT, first, 9),))
+        made = Message("a", Role.ASSISTANT, output, (Part(PartKind.RESULT, output, 9),))
+        request = replace(step(f"a{n}", 100, at=n * 1000), context=replace(context(), messages=Chain(None, 0, (said, made))))
+        return replace(turn(n, 100), requests=(request,))
+
+    prune = (Mark(MarkKind.PRUNE, 1500, 1, "a1"),)
+    (_, pruned) = drift(ledger(asked(1, "long", "x"), asked(2, "short", "x"), marks=prune)).turns
+    assert (pruned.cause, pruned.unexplained) == (CauseKind.PRUNE, None)
+    both = ledger(asked(1, "long", "x"), asked(2, "short", "y"), marks=prune)
+    found = drift(both).turns
+    assert (found[1].cause, found[1].unexplained) == (CauseKind.NOT_RECORDED, CauseKind.NOT_RECORDED)
+    done = gate(both, Rules(no_rewrite=True), found, lambda *_: Confirmed(0))
+    assert [(f.turn, f.rule) for f in done.failures] == [(2, "no-rewrite")]
 
 
 def test_it_stops_when_asked(tmp_path: Path) -> None:
