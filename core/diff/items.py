@@ -18,6 +18,9 @@ from ctx_inspect.core.model import Category, Item
 BLOCK = "block:"
 """Begins the key of a block that is attributed to no source; its ordinal follows."""
 
+BY_CONTENT = "matched by equal content"
+BY_PLACE = "matched by place alone"
+
 Pair = tuple[int, int]
 """Places of an item on the older and on the newer side."""
 
@@ -42,9 +45,10 @@ def item_changes(before: Sequence[Item], after: Sequence[Item], *, complete: boo
     places: list[tuple[int, int, int, Change]] = []
     for i, j in pairs:
         if before[i].fp != after[j].fp:
-            places.append((j, 0, 0, _modified(before[i], after[j])))
+            places.append((j, 0, 0, _modified(before[i], after[j], how=BY_PLACE if (i, j) in ordered else None)))
     for i, j in renamed:
-        places.append((j, 0, 0, Change(ChangeKind.RENAMED, after[j].k, before[i], after[j], before[i].k)))
+        change = Change(ChangeKind.RENAMED, after[j].k, before[i], after[j], before[i].k, evidence="estimated", how=BY_CONTENT)
+        places.append((j, 0, 0, change))
     there = dict([*pairs, *renamed])
     arrived = set(there.values())
     gone = [i for i in range(len(before)) if i not in there]
@@ -83,8 +87,11 @@ def _in_place(before: Sequence[Item], after: Sequence[Item]) -> Sequence[int] | 
     return places
 
 
-def _modified(old: Item, new: Item) -> Change:
-    return Change(ChangeKind.MODIFIED, new.k, old, new, parts=_parts(old, new))
+def _modified(old: Item, new: Item, how: str | None = None) -> Change:
+    """Return a change of content; ``how`` where it is concluded that both are one item."""
+    return Change(
+        ChangeKind.MODIFIED, new.k, old, new, parts=_parts(old, new), evidence="confirmed" if how is None else "estimated", how=how
+    )
 
 
 def _matched(before: Sequence[Item], after: Sequence[Item]) -> tuple[list[Pair], set[Pair]]:

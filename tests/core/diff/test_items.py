@@ -114,6 +114,16 @@ def test_a_tool_says_which_part_changed() -> None:
     ]
 
 
+def test_what_is_one_item_by_inference_alone_is_estimated() -> None:
+    renamed, _ = item_changes(items(TOOLS, "a=1/2 b=3/4"), items(TOOLS, "z=1/2 b=3/4"))
+    assert [(c.kind, c.evidence, c.how) for c in renamed] == [(ChangeKind.RENAMED, "estimated", "matched by equal content")]
+    before, after = items(Category.SYSTEM, "block:1=x block:2=y"), items(Category.SYSTEM, "block:1=x block:2=z")
+    placed, _ = item_changes(before, after)
+    assert [(c.kind, c.evidence, c.how) for c in placed] == [(ChangeKind.MODIFIED, "estimated", "matched by place alone")]
+    keyed, _ = item_changes(items(TOOLS, "a=1/2"), items(TOOLS, "a=1/3"))
+    assert [(c.evidence, c.how) for c in keyed] == [("confirmed", None)]
+
+
 def test_settings_have_no_order_and_are_not_renamed() -> None:
     before, after = "provider=x model=big thinking=high", "thinking=high provider=x model=small"
     assert changed(before, after, Category.SETTINGS) == ["~ model"]

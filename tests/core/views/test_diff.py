@@ -193,8 +193,10 @@ def test_a_change_that_is_known_better_than_its_category_says_so() -> None:
     of = report(
         part(INSTRUCTIONS, modified(INSTRUCTIONS, "a", 1, 2), coverage=rebuilt),
         part(TOOLS, modified(TOOLS, "t", 1, 2, parts=("schema",)), coverage=rebuilt),
+        part(SKILLS, change(SKILLS, ChangeKind.RENAMED, "new", 5, 5, from_k=Raw("former"), evidence="estimated"), coverage=rebuilt),
     )
     text = bare(of, 66)
+    assert " → former → new ≈5 ≈5 · renamed" in text
     assert " ~ a ≈1 ≈2 ≈+1 ✓ recorded" in text
     assert " ~ t ≈1 ≈2 ≈+1 ✓ schema" in text
     assert " estimated: rebuilt from the store: pi branch rules" in text
