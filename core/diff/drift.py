@@ -42,6 +42,8 @@ class Moves(Struct, frozen=True, gc=False):
 
 NO_MOVES = Moves()
 
+NONE_LOST = (0,) * len(Category)
+
 _NO_KINDS: frozenset[ChangeKind] = frozenset()
 
 _ITEMS = tuple(c for c in Category if c is not Category.CONVERSATION)
@@ -61,6 +63,8 @@ class TurnDrift(Struct, frozen=True):
         cause: Of a rewritten conversation the cause that is told first (:func:`main_cause`).
         against: Id of the request that it was compared with.
         unexplained: What stands for the part of a rewriting that no event accounts for, also beside causes that are recorded.
+        lost: Items of each category that are on one side only while absence proves nothing there: a category that is the same
+            otherwise is not known to be.
     """
 
     turn: int
@@ -73,6 +77,7 @@ class TurnDrift(Struct, frozen=True):
     cause: CauseKind | None = None
     against: str | None = None
     unexplained: CauseKind | None = None
+    lost: tuple[int, ...] = NONE_LOST
 
 
 class Drift(Struct, frozen=True):
@@ -95,6 +100,7 @@ class _Items(Struct, frozen=True):
     evidence: tuple[str, ...]
     counts: tuple[Moves, ...]
     changed: frozenset[tuple[Category, Raw]]
+    lost: tuple[int, ...]
 
 
 def drift(ledger: Ledger, before: tuple[Ledger, Drift] | None = None, stop: Callable[[], bool] = lambda: False) -> Drift:
@@ -175,6 +181,7 @@ def _turn(
         main_cause(talk).kind if talk.causes else None,
         against,
         unexplained_by(talk),
+        (*items.lost, 0),
     )
 
 
@@ -201,6 +208,7 @@ def _items(before: Context, after: Context) -> _Items:
         tuple([c.coverage.grade for c in found]),
         tuple([_count(c) for c in found]),
         frozenset([(c.category, change.k) for c in found for change in c.changes]),
+        tuple([len(c.lost) for c in found]),
     )
 
 

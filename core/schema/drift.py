@@ -17,11 +17,12 @@ class DriftRow(Struct, kw_only=True):
     Attributes:
         state: ``same``, ``changed``, ``growth``, ``rewritten``, ``unavailable`` or ``no_baseline``.
         evidence: How well that is known.
-        added: Items (of the conversation: messages) that are new; absent where none is. So are the next four.
+        added: Items (of the conversation: messages) that are new; absent where none is. So are the next five.
         removed: Items that are gone.
         modified: Items with other content.
         moved: Items at another place.
         renamed: Items under another key.
+        lost: Items on one side only while absence proves nothing there; a `same` beside it is not known to be.
         volatile: `true` where a change is one of each turn, or comes and goes.
         baseline_why: Why the turn has no baseline; see `diff`.
         cause: Of a rewritten conversation: the cause that is told first; see `diff`.
@@ -35,6 +36,7 @@ class DriftRow(Struct, kw_only=True):
     modified: int | UnsetType = UNSET
     moved: int | UnsetType = UNSET
     renamed: int | UnsetType = UNSET
+    lost: int | UnsetType = UNSET
     volatile: bool | UnsetType = UNSET
     baseline_why: str | UnsetType = UNSET
     cause: str | UnsetType = UNSET
@@ -76,6 +78,7 @@ def drift_of(drift: TurnDrift) -> dict[str, DriftRow]:
             modified=counts.modified or UNSET,
             moved=counts.moved or UNSET,
             renamed=counts.renamed or UNSET,
+            lost=drift.lost[place] or UNSET,
             volatile=drift.volatile[place] or UNSET,
             baseline_why=drift.why.value if state is State.NO_BASELINE and drift.why is not None else UNSET,
             cause=drift.cause.value if state is State.REWRITTEN and drift.cause is not None else UNSET,

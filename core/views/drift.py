@@ -100,6 +100,8 @@ def drift_span(turn: TurnDrift, place: int) -> Span:
             return Span(REWRITTEN, Tone.ALERT)
         case State.UNAVAILABLE:
             return Span(NOT_KNOWN, Tone.DIM)
+        case State.SAME if turn.lost[place]:
+            return Span(NOT_KNOWN, Tone.DIM)
         case State.NO_BASELINE:
             return Span(NO_BASELINE, Tone.DIM)
         case _:

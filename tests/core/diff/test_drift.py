@@ -12,12 +12,17 @@ from ctx_inspect.core.diff.history import History
 from ctx_inspect.core.diff.report import CauseKind, ChangeKind, NoBaseline, State, main_cause
 from ctx_inspect.core.gate import Rules, gate
 from ctx_inspect.core.model import Category, Chain, Confirmed, Ledger, Mark, MarkKind, Message, Part, PartKind, Role, Turn, replace
+from ctx_inspect.core.schema.drift import drift_of
 from ctx_inspect.core.sources.opencode import OpenCodeSource
+from ctx_inspect.core.views.drift import drift_span
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from tests.builders.opencode import OpenCodeDB
 from tests.builders.pi import Call, PiFile, PiStore, sections, tool
+from tests.core.diff.contexts import context as snapshot
+from tests.core.diff.contexts import items
 from tests.core.diff.told import Store
 from tests.core.ledgers import compaction, context, ledger, step, turn
 from tests.core.sources.opencode.test_rebuild import OPS
@@ -34,6 +39,7 @@ def agrees(row: TurnDrift, led: Ledger, history: History) -> None:
         assert row.evidence == tuple(c.coverage.grade for c in found.categories)
         assert row.volatile == tuple(any(c.flags for c in one.changes) for one in found.categories)
         assert row.counts[-1].added == found.conversation.added
+        assert row.lost == tuple(len(c.lost) for c in found.categories)
         talk = found.conversation
         kinds = [c.kind for c in talk.causes]
         assert row.cause == (main_cause(talk).kind if kinds else None)
@@ -153,6 +159,19 @@ def test_what_no_event_accounts_for_is_said_beside_what_one_does() -> None:
     assert (found[1].cause, found[1].unexplained) == (CauseKind.NOT_RECORDED, CauseKind.NOT_RECORDED)
     done = gate(both, Rules(no_rewrite=True), found, lambda *_: Confirmed(0))
     assert [(f.turn, f.rule) for f in done.failures] == [(2, "no-rewrite")]
+
+
+def test_a_setting_that_was_not_recorded_before_is_lost_and_not_the_same() -> None:
+    def asked(n: int, words: str) -> Turn:
+        part = snapshot(items(Category.SETTINGS, words), partly=(Category.SETTINGS,))
+        return replace(turn(n, 100), requests=(replace(step(f"a{n}", 100, at=n * 1000), context=part),))
+
+    _, second, third = drift(ledger(asked(1, "model=m"), asked(2, "model=m thinking=high"), asked(3, "model=m thinking=high"))).turns
+    at = list(Category).index(Category.SETTINGS)
+    assert (second.states[at], second.lost[at], third.lost) == (State.SAME, 1, (0,) * 6)
+    assert [drift_span(row, at).text for row in (second, third)] == ["?", "·"]
+    assert drift_of(second)["settings"].lost == 1
+    assert "lost" not in to_builtins(drift_of(third)["settings"])
 
 
 def test_it_stops_when_asked(tmp_path: Path) -> None:
