@@ -17,11 +17,14 @@ Flags = Mapping[tuple[Category, Raw], tuple[Flag, ...]]
 REWRITES = (CauseKind.COMPACTION, CauseKind.REVERT, CauseKind.BRANCH, CauseKind.TRIM, CauseKind.EDIT, CauseKind.PRUNE)
 """Recorded events by what is told first."""
 
-NOT_SENT = frozenset({"provider", "model", "agent"})
-"""Settings that are told by other names, or that no request holds."""
+SENT = frozenset(
+    {"thinking", "thinking_level", "thinking_budget", "reasoning_effort", "tool_choice", "parallel_tool_calls", "service_tier"}
+)
+"""Settings that a request holds and that a provider may keep caches apart by; of any other one that is not known."""
 
 ENDS_THERE = f"the read ends where what differs first stands; order {ORDER} assumed, tokens by "
 EVENT_BETWEEN = "recorded between the two requests; that the read ends there is not known"
+SETTING_BETWEEN = "a setting that is sent changed; that the cache was lost by it is not known"
 UNCHANGED = "nothing that was sent before differs: the provider's side is possible"
 ENDS_AT = "as much was not read as stands behind the first message that differs"
 ENDS_BEFORE = "less was read than stands unchanged: nothing that differs explains it"
@@ -44,14 +47,17 @@ def model_changed(before: Request, this: Request) -> CacheCause | None:
 
 def _values(context: Context | None) -> Mapping[Raw, str]:
     items = () if context is None else context.items
-    return {i.k: i.fp for i in items if i.category is Category.SETTINGS and i.k not in NOT_SENT}
+    return {i.k: i.fp for i in items if i.category is Category.SETTINGS and i.k in SENT}
 
 
 def settings_changed(before: Request, this: Request) -> CacheCause | None:
-    """Return a change of a recorded setting of both requests (thinking, tool choice, tier); a missing one says nothing."""
+    """Return a change of a setting that both requests hold (thinking, tool choice, parallel calls, tier); a missing one says nothing.
+
+    It is concluded: a setting stands nowhere in the prefix, so no read ends at it.
+    """
     old, new = _values(before.context), _values(this.context)
     changed = any(k in new and new[k] != fp for k, fp in old.items())
-    return CacheCause(CacheCode.SETTINGS, "confirmed") if changed else None
+    return CacheCause(CacheCode.SETTINGS, "estimated", how=SETTING_BETWEEN) if changed else None
 
 
 def idle(idle_ms: int | None, ttl_ms: int, ttl_how: str | None) -> CacheCause | None:

@@ -143,9 +143,17 @@ def test_model_and_provider_come_before_items() -> None:
 
 
 def test_a_setting_that_changed() -> None:
-    low, high = (*ALL, setting("thinking", "low")), (*ALL, setting("thinking", "high"))
-    assert cause(4_000, carried(low, TALK), carried(high, MORE)).code is CacheCode.SETTINGS
-    assert cause(4_000, carried(low, TALK, known=False), carried(high, MORE, known=False)).code is CacheCode.SETTINGS
+    def changed(k: str, *, known: bool = True) -> CacheCause:
+        low, high = (*ALL, setting(k, "low")), (*ALL, setting(k, "high"))
+        return cause(4_000, carried(low, TALK, known=known), carried(high, MORE, known=known))
+
+    low = (*ALL, setting("thinking", "low"))
+    how = "a setting that is sent changed; that the cache was lost by it is not known"
+    for k in ("thinking", "reasoning_effort", "tool_choice", "parallel_tool_calls", "service_tier"):
+        assert changed(k) == changed(k, known=False) == CacheCause(CacheCode.SETTINGS, "estimated", how=how)
+    # of a setting that no cache is kept by nothing is concluded
+    for k in ("temperature", "max_tokens", "anything"):
+        assert changed(k).code is changed(k, known=False).code is CacheCode.UNATTRIBUTED
     # one that is on one side only says nothing, and neither does what is told by another name
     assert cause(4_000, carried(low, TALK), carried(ALL, MORE)).code is CacheCode.UNATTRIBUTED
     agents = carried((*ALL, setting("agent", "plan")), TALK), carried((*ALL, setting("agent", "build")), MORE)
