@@ -135,6 +135,7 @@ _REASONS: Mapping[str, Shown] = {
     "overflow": own("overflow"),
     "threshold": own("threshold"),
     "summarised": own("summarised"),
+    "messages deleted": own("messages deleted"),
 }
 
 

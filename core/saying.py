@@ -137,13 +137,12 @@ def cause_words(cause: Cause) -> Shown:
     return joined(words, " ", counted(turns, "turn")) if cause.kind is CauseKind.REVERT else words
 
 
-def rewritten_words(talk: ConversationReport, delta: Known[int], name: Name = named) -> tuple[Words, Known[int]]:
+def rewritten_words(talk: ConversationReport, delta: Known[int]) -> tuple[Words, Known[int]]:
     """Say how a conversation was rewritten.
 
     Args:
         talk: What became of it.
         delta: Tokens of the conversation after less before.
-        name: Makes names from outside harmless.
 
     Returns:
         The words, and the figure in them.
@@ -151,7 +150,7 @@ def rewritten_words(talk: ConversationReport, delta: Known[int], name: Name = na
     main = main_cause(talk)
     if main.kind is CauseKind.COMPACTION:
         delta = compaction_delta(talk, delta)
-        words = _compacted(talk, main, name).number(", ", delta)
+        words = _compacted(talk, main).number(", ", delta)
     else:
         words = Words(capital(cause_words(main)))
         if talk.from_message is not None:
@@ -187,14 +186,12 @@ def compaction_delta(talk: ConversationReport, delta: Known[int]) -> Known[int]:
     return Confirmed(saved) if guess is None else Estimated(saved, guess.how)
 
 
-def _compacted(talk: ConversationReport, cause: Cause, name: Name) -> Words:
+def _compacted(talk: ConversationReport, cause: Cause) -> Words:
     done = talk.compaction
     words = Words("Compaction loop, the ", nth(done.nth)) if done is not None and done.loop else Words("Compacted")
     why = reason_of(cause.mark.reason if cause.mark is not None else None)
     if why is not None:
         words.say(" (", why, ")")
-    elif cause.mark is not None and cause.mark.reason is not None:
-        words.say(" (").name(name(Raw(cause.mark.reason))).say(")")
     return words.say(": ", numeral(talk.before), " → ", counted(talk.after, "message"))
 
 

@@ -91,7 +91,7 @@ def sentences(report: Report, name: Name = named) -> tuple[Sentence, ...]:
         if tail := cache_tail(report.cache):
             words.say(" ", tail)
         return (_made(NO_BASELINE, Tone.DIM, words, (UNAVAILABLE, UNAVAILABLE), "unavailable"), *_cache_break(report, name))
-    out = [*_rewritten(report, name), *_cache_break(report, name), *_items(report, name)]
+    out = [*_rewritten(report), *_cache_break(report, name), *_items(report, name)]
     out += _growth(report, alone=not out)
     out += _not_known(report)
     return tuple(out[:MOST])
@@ -122,12 +122,12 @@ def _seen(report: Report, coverage: Coverage) -> Witnesses:
     return words, words
 
 
-def _rewritten(report: Report, name: Name) -> list[Sentence]:
+def _rewritten(report: Report) -> list[Sentence]:
     talk = report.conversation
     if talk.kind is not State.REWRITTEN:
         return []
     cause = main_cause(talk)
-    words, number = rewritten_words(talk, report.category(Category.CONVERSATION).tokens.delta, name)
+    words, number = rewritten_words(talk, report.category(Category.CONVERSATION).tokens.delta)
     if cause.evidence == "confirmed":
         witness, evidence = (own("recorded"), joined("recorded by ", said(report.harness))), "confirmed"
     elif cause.evidence == "estimated":

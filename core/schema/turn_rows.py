@@ -146,7 +146,7 @@ class Event(Struct, kw_only=True):
 
     Attributes:
         type: ``compaction``, ``revert``, ``fork``, ``branch``, ``prune``, ``edit``, ``model``, ``thinking``, ``agent``, ``system``, ``reload`` or ``label``.
-        reason: ``auto``, ``manual``, ``overflow``, ``threshold`` …, where recorded.
+        reason: ``auto``, ``manual``, ``overflow``, ``threshold``, ``summarised`` or ``messages deleted``, where one of them is recorded.
         status: ``requested``, ``started``, ``succeeded``, ``failed`` …, where recorded.
         at: When, where recorded.
         evidence: ``confirmed``, or ``estimated`` where no record tells of it by itself.

@@ -9,6 +9,7 @@ from ctx_inspect.core.budget import Limit, steps_of
 from ctx_inspect.core.cache.model import CacheVerdict
 from ctx_inspect.core.diff.drift import TurnDrift
 from ctx_inspect.core.model import Confirmed, Estimated, Known, Ledger, Mark, Raw, Ref, Request, Unavailable, grade, value_of
+from ctx_inspect.core.phrases import reason_of
 from ctx_inspect.core.schema.common import (
     Clean,
     figure,
@@ -94,7 +95,7 @@ def event_of(mark: Mark, clean: Clean) -> Event:
     ref = next((mark.refs[role] for role in ("request", "summary", "message", "parent", "tail") if role in mark.refs), None)
     return Event(
         type=mark.kind.value,
-        reason=maybe(mark.reason),
+        reason=maybe(reason_of(mark.reason)),
         status=maybe(mark.status),
         at=maybe(iso(mark.at)),
         evidence="confirmed" if mark.how is None else "estimated",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from ctx_inspect.core.model import Confirmed, Estimated, Mark, MarkKind, Raw, Request, Shown, Unavailable, value_of
-from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said, terminal
+from ctx_inspect.core.phrases import reason_of
+from ctx_inspect.core.text.show import joined, numeral, own, safe_join, said
 from ctx_inspect.core.timeline import LINES, TurnRow
 from ctx_inspect.core.views.figures import change, counted, reason, tokens
 from ctx_inspect.core.views.glyphs import LAST_BRANCH
@@ -80,8 +81,9 @@ def _to(what: LiteralString, detail: Raw | None) -> Shown:
 
 def _compaction(mark: Mark) -> Shown:
     words = _UNDONE.get(mark.status or "", own("compacted"))
-    if mark.reason:
-        words = joined(words, " (", terminal(Raw(mark.reason), NAME_LIMIT), ")")
+    why = reason_of(mark.reason)
+    if why is not None:
+        words = joined(words, " (", why, ")")
     if mark.status == "failed":
         return words
     facts: list[Shown] = []

@@ -195,6 +195,10 @@ def test_a_turns_limit_is_of_the_model_that_its_window_is_of() -> None:
 def test_an_event_that_was_worked_out_is_estimated() -> None:
     recorded = event_of(compaction(1, 5_000), cleaner(False))
     assert (recorded.evidence, recorded.how) == ("confirmed", UNSET)
+    # a word that is none of ours may be a text: it is not written
+    strange = event_of(Mark(MarkKind.COMPACTION, 5_000, reason="my secret plan"), cleaner(False))
+    assert strange.reason is msgspec.UNSET
+    assert event_of(Mark(MarkKind.REVERT, 5_000, reason="messages deleted"), cleaner(False)).reason == "messages deleted"
     guessed = event_of(Mark(MarkKind.FORK, 5_000, how="rows older than the session"), cleaner(False))
     assert (guessed.evidence, guessed.how) == ("estimated", "rows older than the session")
 

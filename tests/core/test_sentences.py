@@ -215,7 +215,7 @@ def test_every_cause_has_words() -> None:
         assert len(said(rewritten(caused(kind)))) == 1
 
 
-@pytest.mark.parametrize(("reason", "words"), [("manual", " (manual)"), ("overflow", " (overflow)"), (None, ""), ("<b>\x1b", " (<b>␛)")])
+@pytest.mark.parametrize(("reason", "words"), [("manual", " (manual)"), ("overflow", " (overflow)"), (None, ""), ("<b>\x1b", "")])
 def test_compactions(reason: str | None, words: str) -> None:
     of = report(conversation=replace(COMPACTED, causes=(caused(CauseKind.COMPACTION, replace(COMPACTION, reason=reason)),)))
     assert said(of) == [f"! Compacted{words}: 184 → 9 messages, −62.9k"]
@@ -393,7 +393,7 @@ def test_names_are_harmless_and_marked() -> None:
         )
         for sentence in sentences(of):
             assert "\x1b" not in sentence.text
-            assert sentence.names
+            assert sentence.names or sentence.category is Category.CONVERSATION  # a reason that is not known is not written
             own_words = "".join(s.text for i, s in enumerate(sentence.spans) if i not in sentence.names)
             assert "evil" not in own_words
             assert "alert" not in own_words

@@ -168,6 +168,7 @@ def test_hostile_names_are_made_visible() -> None:
         (Mark(MarkKind.REVERT, 1), "reverted"),
         (Mark(MarkKind.COMPACTION, 1, status="started"), "compacting"),
         (Mark(MarkKind.COMPACTION, 1, status="failed", reason="manual"), "compaction failed (manual)"),
+        (Mark(MarkKind.COMPACTION, 1, status="failed", reason="my secret plan"), "compaction failed"),
         (Mark(MarkKind.COMPACTION, 1, status="succeeded", before=Confirmed(5300)), "compacted: 5.3k before"),
         (Mark(MarkKind.COMPACTION, 1, before=Confirmed(104_200), then=Confirmed(41_300)), "compacted: −62.9k"),
         (Mark(MarkKind.COMPACTION, 1, before=Confirmed(104_200), then=Estimated(41_300, "h")), "compacted: ≈−62.9k"),
