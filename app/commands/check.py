@@ -67,7 +67,7 @@ def check(
         write_json(answer)
     else:
         write_lines(settings, _lines(outcomes, len(chosen), passed=answer.passed))
-        warn([*found.problems, *problems])
+    warn([*found.problems, *problems])
     failed = any(o.failures for o in outcomes)
     if not answer.passed:
         raise click.exceptions.Exit(FAILED if failed else CANNOT_TELL)

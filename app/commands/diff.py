@@ -82,13 +82,12 @@ def diff(
     except LookupError as error:
         raise NotFound(str(error.args[0]) if error.args else f"nothing to compare turn {chosen.n} with") from None
     report = replace(report, limit=limit_for(ledger, found.window_for(one), report.after.request))
-    problems: Sequence[Problem] = [*found.problems, *ledger.problems]
+    problems: Sequence[Problem] = list(dict.fromkeys([*found.problems, *ledger.problems]))
     if redact_names:
         report, problems = masked(report), [replace(p, source=Raw("store")) for p in problems]
     form = "json" if settings.json else "markdown" if as_markdown else "svg" if as_svg else "text"
-    _answer(settings, report, ledger.problems if not redact_names else problems, form, output, uncover)
-    if form != "json":
-        warn(problems)
+    _answer(settings, report, problems, form, output, uncover)
+    warn(problems)
     if exit_code:
         raise click.exceptions.Exit(code_of(report, asked))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ctx_inspect.core.model import ProblemCode
+from ctx_inspect.core.sources.base import SourceError
 
+from tests.app.commands.sample import LEDGER, SampleSource
 from tests.builders.opencode import OpenCodeDB
 from tests.builders.pi import PiStore, Spent, sections, tool
 from tests.command import Call, Done
@@ -155,3 +158,12 @@ def test_help(cli: Call) -> None:
     for option in ("--budget", "--no-reorder", "--no-rewrite", "--max-rewrite", "--allow-unavailable"):
         assert option in out
     assert "check" in cli("--help").out
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_cannot_be_read_is_said_in_every_form(cli: Call, form: tuple[str, ...]) -> None:
+    broken, good = SampleSource(LEDGER), SampleSource(LEDGER)
+    broken.broken = SourceError(ProblemCode.CORRUPT, "page 7 is damaged", Path("/x.db"))
+    done = cli("check", "last", *form, "--no-rewrite", "--allow-unavailable", sources=[broken, good])
+    assert "page 7 is damaged" in done.err
+    assert not form or "passed" in done.json

@@ -8,7 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from ctx_inspect.core.model import ProblemCode
+from ctx_inspect.core.sources.base import SourceError
 
+from tests.app.commands.sample import LEDGER, SampleSource
 from tests.builders.opencode import OpenCodeDB
 from tests.builders.opencode_parts import tool as used
 from tests.builders.pi import PiStore, Spent, project_context, sections, tool
@@ -410,3 +413,16 @@ def test_stores_are_not_written(cli: Call, pi: Path, opencode: Path) -> None:
         for form in ([], ["--json"], ["--markdown"], ["--svg"]):
             call(cli, path, *form)
     assert state() == before
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--redact-names",), ("--json", "--redact-names")])
+def test_what_cannot_be_read_is_said_in_every_form(cli: Call, form: tuple[str, ...]) -> None:
+    broken, good = SampleSource(LEDGER), SampleSource(LEDGER)
+    broken.broken = SourceError(ProblemCode.CORRUPT, "page 7 is damaged", Path("/x.db"))
+    done = cli("diff", "last", *form, sources=[broken, good])
+    assert done.code == 0
+    assert "page 7 is damaged" in done.err
+    assert ("/x.db" in done.err) == ("--redact-names" not in form)
+    if "--json" in form:
+        expected = "store" if "--redact-names" in form else "/x.db"
+        assert {"source": expected, "code": "corrupt", "message": "page 7 is damaged"} in done.json["problems"]
