@@ -83,9 +83,10 @@ class Verdicts:
         """
         self._ledger, self._flags, self._counter = ledger, flags, counter
         self._order = order or Order(ledger)
-        self._made: dict[str, _Made] = {} if before is None else before._made
+        # the lock is shared because the scale is; what was made is not: requests that are gone would be held for ever
         self._lock = RLock() if before is None else before._lock
         self._scale = Scale() if before is None else before._scale
+        self._made: dict[str, _Made] = {} if before is None else before._kept(self._order)
         placed = self._order.requests
         self._newest: list[int] = []  # of each place: the newest one before it that reported usage, or -1
         newest = -1
@@ -99,6 +100,12 @@ class Verdicts:
         for rows in ledger.other.values():
             for request in rows:
                 self._look(request)
+
+    def _kept(self, order: Order) -> dict[str, _Made]:
+        """Return what was made of requests that are the same objects in another order."""
+        with self._lock:
+            placed = ((id, made, order.placed(id)) for id, made in self._made.items())
+            return {id: made for id, made, now in placed if now is not None and now.request is made.pair.this}
 
     def _look(self, request: Request) -> None:
         usage = request.usage

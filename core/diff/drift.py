@@ -103,18 +103,27 @@ class _Items(Struct, frozen=True):
     lost: tuple[int, ...]
 
 
-def drift(ledger: Ledger, before: tuple[Ledger, Drift] | None = None, stop: Callable[[], bool] = lambda: False) -> Drift:
+def drift(
+    ledger: Ledger,
+    before: tuple[Ledger, Drift] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    order: Order | None = None,
+    history: History | None = None,
+) -> Drift:
     """Tell what changed in each turn.
 
     Args:
         ledger: The session.
         before: How it was a moment ago and what was said of it: turns that did not change are taken over.
         stop: Asked now and then; once it says so the work ends with what there is.
+        order: Its requests in time, where they were put in order before.
+        history: Its history of changes, where it was made before.
     """
-    order = Order(ledger)
+    order = order or Order(ledger)
     held = _held(ledger, before)
     known: dict[tuple[int, int, int, int], _Items] = {}
-    history = History(ledger, order)
+    history = history or History(ledger, order)
     made: list[TurnDrift] = []
     for place, turn in enumerate(ledger.turns):
         if place % ASK_EVERY == 0 and stop():

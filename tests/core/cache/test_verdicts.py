@@ -206,6 +206,22 @@ def test_what_was_said_is_not_worked_out_again() -> None:
     assert verdicts(ledger(*turns, turn(3, sent(3, 41_000))), (ledger(*turns), old)).of("a2") is first
 
 
+def test_what_is_said_of_a_session_that_changed_leaves_what_was_said_before_alone() -> None:
+    first = turn(1, sent(1, 0, 40_000, context=carried()))
+    was, now = turn(2, sent(2, 9_000, 32_000, context=carried())), turn(2, sent(2, 40_000, 500, context=carried()))
+    old = verdicts(ledger(first, was))
+    said_of_it, said_of_first = old.of("a2"), old.of("a1")
+    new = verdicts(ledger(first, now), (ledger(first, was), old))
+    assert (said_of_it.verdict, new.of("a2").verdict) == (Cache.PARTIAL, Cache.KEPT)
+    assert old.of("a2") is said_of_it
+    assert new.of("a1") is said_of_first
+    gone = verdicts(ledger(first), (ledger(first, now), new))
+    with pytest.raises(LookupError):
+        gone.of("a2")
+    # a request that comes back as another object is judged anew, one that is the same is not
+    assert verdicts(ledger(first, now), (ledger(first), gone)).of("a2") is not new.of("a2")
+
+
 def test_a_session_without_requests() -> None:
     found = verdicts(Ledger(info()))
     with pytest.raises(LookupError):

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from ctx_inspect.core.diff.baseline import Order
 from ctx_inspect.core.diff.drift import Drift, Moves, TurnDrift, drift
 from ctx_inspect.core.diff.engine import report
 from ctx_inspect.core.diff.history import History
@@ -159,6 +160,24 @@ def test_what_no_event_accounts_for_is_said_beside_what_one_does() -> None:
     assert (found[1].cause, found[1].unexplained) == (CauseKind.NOT_RECORDED, CauseKind.NOT_RECORDED)
     done = gate(both, Rules(no_rewrite=True), found, lambda *_: Confirmed(0))
     assert [(f.turn, f.rule) for f in done.failures] == [(2, "no-rewrite")]
+
+
+def test_order_and_history_that_are_given_are_not_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    s = PiStore(tmp_path).session()
+    for n in range(4):
+        s.system(sections(instructions={"/p/AGENTS.md": f"Be {n}."}))
+        s.turn(f"turn {n}")
+    led = opened(s)
+    expected, order = drift(led), Order(led)
+    history = History(led, order)
+
+    def made(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("ctx_inspect.core.diff.drift.Order", made)
+    monkeypatch.setattr("ctx_inspect.core.diff.drift.History", made)
+    assert drift(led, order=order, history=history) == expected
+    assert any(any(row.volatile) for row in expected.turns)
 
 
 def test_a_setting_that_was_not_recorded_before_is_lost_and_not_the_same() -> None:
