@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 REST = 2.0
 """Seconds that comparing all turns rests at most, after it took as long: a long session that grows is not compared without a pause."""
 
+MOVING_ABOUT, PAUSE = 0.15, 0.01
+"""Seconds since another turn was shown in which somebody moves about; comparing all turns then pauses so long, now and then."""
 
 LONG, REST_OF_SELECTION = 0.03, 0.12
 """Seconds from which on comparing one turn is long, and until it is begun then."""
@@ -109,6 +111,8 @@ class Findings(Tallying):
             nonlocal looked
             looked += ASKED
             self.looked = min(looked, len(study.ledger.turns))
+            if time.monotonic() - self.detail_at < MOVING_ABOUT:
+                time.sleep(PAUSE)  # a busy thread is felt by keys
             return stop()
 
         self.telling, self.looked = True, 0

@@ -71,7 +71,7 @@ EPILOG = "SESSION is a key (opencode:ses_…), an id, a unique beginning of one,
 )
 @click.version_option(__version__, prog_name="ctx-inspect")
 @click.option("--turn", metavar="TURN", help="Open this turn: a number (1…, negative from the end), a message id, or last.")
-@click.option("--tab", metavar="NAME", help="Open this tab: budget, steps or text.")
+@click.option("--tab", metavar="NAME", help="Open this tab: diff, budget, cache, steps or text.")
 @click.option("--ascii", is_flag=True, help="Draw in ASCII.")
 @common
 @click.pass_context

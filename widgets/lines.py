@@ -94,20 +94,20 @@ class LinesView(Toned, ScrollView, can_focus=True):
         if not keep:
             self.selected, self.cursor = None, -1
             self.put_top(0)
-        self._lay()
+        self._lay(keep)
 
     def lines(self) -> Lines | None:
         """Return the lines at the present width."""
         return self._lines
 
-    def _lay(self) -> None:
+    def _lay(self, keep: bool = True) -> None:
         before, was = self._seen(), self._width
         self._strips.clear()
         self._width = self.size.width
         if self._content is None or self._width <= 0:
             self._lines = None
             return
-        top = self._top_key()
+        top = self._top_key() if keep else None
         self._lines = self._content(self._width)
         self._head = 0 if self._lines.head() is None else 1
         # set without the framework's own reaction, a layout of the whole screen: there are no scrollbars to place

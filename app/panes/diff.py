@@ -220,13 +220,16 @@ class DiffTab:
         return self._revealed and not self.uncovered and self._change is not None and self._change.uncovered is not None
 
     def text_of(self, turn: int | None, key: Hashable) -> tuple[ItemKey, tuple[Ref | None, Ref | None]] | None:
-        """Return the change whose text can be shown at a row, else the first one that has any, and where its texts lie."""
+        """Return the change whose text can be shown at a row (without one: the first that has any), and where its texts lie."""
         seen = self.seen(turn)
         if seen is None:
             return None
         from ctx_inspect.core.views.diff import ItemKey, change_of
 
-        wanted = [key] if isinstance(key, ItemKey) and change_of(seen.report, key) is not None else self.changes(turn)
+        if key is None:
+            wanted = self.changes(turn)
+        else:  # a row that was chosen and is no change has no text of its own: nothing else is shown in its place
+            wanted = [key] if isinstance(key, ItemKey) and change_of(seen.report, key) is not None else []
         for one in wanted:
             if refs := _refs(change_of(seen.report, one)):
                 return one, refs

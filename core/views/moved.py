@@ -90,8 +90,11 @@ class MovedLines(Struct, frozen=True):
         if not row.k:
             return fit((Span(ORDERS[row.category]),), room)
         words = _short(row.k, self.project, self.name)
-        if cells(words) > room and "/" in row.k:  # of a long path its end tells more
-            words = self.name(Raw(row.k.rpartition("/")[2] or row.k))
+        if cells(words) > room and row.category is Category.INSTRUCTIONS:  # of a long path its end tells more
+            for parts in range(row.k.count("/"), 0, -1):
+                words = joined("…/", self.name(Raw("/".join(row.k.split("/")[-parts:]))))
+                if cells(words) <= room:
+                    break
         return fit((Span(words),), room)
 
     def _cells(self, row: MovedRow) -> Line:

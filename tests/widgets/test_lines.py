@@ -136,3 +136,14 @@ async def test_a_selected_line_has_a_mark_and_a_background() -> None:
         app.view.select(3)
         await pilot.pause()
         assert texts(app)[3].startswith("▌ 3")
+
+
+async def test_other_lines_start_at_the_top_whatever_stood_there_before() -> None:
+    """A row that was on the screen holds the picture still only where the same thing is shown again."""
+    async with host(first=1) as (app, pilot):
+        app.view.show(lambda width: Numbers(-40, 100, width), keep=False)  # key 1 stands far below now
+        await pilot.pause()
+        assert int(app.view.scroll_offset.y) == 0
+        app.view.show(lambda width: Numbers(-45, 100, width))
+        await pilot.pause()
+        assert int(app.view.scroll_offset.y) == 5
