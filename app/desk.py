@@ -88,10 +88,12 @@ class Desk:
             self.failed[where] = self.problem(message.found, message.source, "listing sessions")
             return (self.failed[where],)
         self.listings[where] = message.found
+        had = (self.wanted or "") in self.sources
         self._index()
         mine = self.sources.get(self.wanted or "")
-        if self.gone_at is not None and mine is not None and place_of(mine) == where and where not in self.gone:
-            self._again = True  # it went away and was put back: its news could not be told by its name
+        back = not had or (self.gone_at is not None and where not in self.gone)
+        if back and mine is not None and place_of(mine) == where and self.snapshot is not None:
+            self._again = True  # it went away, or was no session, and is there again: its news could not be told by its name
         return message.found.problems
 
     def _index(self) -> None:
