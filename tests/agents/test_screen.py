@@ -29,7 +29,8 @@ def beside(home: Path) -> Terminal:
     """Start the interface as a person would: nothing is named, it finds the store by itself."""
     home.mkdir(parents=True, exist_ok=True)
     environment = install.isolated(home) | {"TERM": "xterm-256color", "PATH": install.ENVIRONMENT["PATH"]}
-    return Terminal([sys.executable, "-m", "ctx_inspect"], env=environment, cwd=home)
+    # wide enough for the time of a turn beside the detail, also where no limit is known
+    return Terminal([sys.executable, "-m", "ctx_inspect"], env=environment, cwd=home, columns=158)
 
 
 def turn_row(n: int) -> Callable[[str], bool]:
