@@ -17,6 +17,7 @@ import shutil
 import sqlite3
 import weakref
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 OPEN: weakref.WeakSet[OpenCodeDB] = weakref.WeakSet()
 """Databases that may still be open: the tests' ``conftest`` closes those that a test leaves so."""
+
+
+def _shut(db: sqlite3.Connection) -> None:
+    with suppress(sqlite3.ProgrammingError):  # another thread may be the one that collects it
+        db.close()
 
 
 class OpenCodeDB:
@@ -52,6 +58,7 @@ class OpenCodeDB:
         self._seq: dict[str, int] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         self.db = sqlite3.connect(path, isolation_level=None)
+        weakref.finalize(self, _shut, self.db)  # a test that is done with it need not say so: Python 3.13 warns of what is left open
         OPEN.add(self)
         self.db.execute("PRAGMA journal_mode=wal")
         self.db.execute("PRAGMA synchronous=OFF")
