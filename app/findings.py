@@ -103,13 +103,13 @@ class Findings(Tallying):
 
     def tell(self, study: Study, stop: Callable[[], bool]) -> None:
         """Compare all turns, and rest; runs in the lane."""
-        from ctx_inspect.app.study import ASKED
+        from ctx_inspect.core.diff.drift import ASK_EVERY
 
         began, looked = time.monotonic(), 0
 
         def asked() -> bool:  # asked once for so many turns, so it tells how far the work is too
             nonlocal looked
-            looked += ASKED
+            looked += ASK_EVERY
             self.looked = min(looked, len(study.ledger.turns))
             if time.monotonic() - self.detail_at < MOVING_ABOUT:
                 time.sleep(PAUSE)  # a busy thread is felt by keys

@@ -15,7 +15,7 @@ from ctx_inspect.core.cache.figures import Figures
 from ctx_inspect.core.cache.model import Cache, CacheVerdict
 from ctx_inspect.core.cache.verdict import Verdicts
 from ctx_inspect.core.diff.baseline import Order
-from ctx_inspect.core.diff.drift import Drift, drift
+from ctx_inspect.core.diff.drift import ASK_EVERY, Drift, drift
 from ctx_inspect.core.diff.engine import report
 from ctx_inspect.core.diff.history import History, ItemHistory, MovedMap
 from ctx_inspect.core.diff.report import Report
@@ -26,9 +26,6 @@ from ctx_inspect.core.shares import NO_SETTING, NOT_COUNTED, Share, shares
 from ctx_inspect.core.views.cache import Sums
 from ctx_inspect.core.views.drift import Told
 from ctx_inspect.core.views.moved import changes_named
-
-ASKED = 64
-"""Turns after which it is asked whether to stop (:func:`ctx_inspect.core.diff.drift.drift`)."""
 
 
 class Seen:
@@ -183,13 +180,13 @@ class Study:
         known = None
         if before is not None and before.ledger.key == self.ledger.key and before.drift is not None:
             known = (before.ledger, before.drift)
-        found = drift(self.ledger, known, stop)
+        found = drift(self.ledger, known, stop, order=self.order, history=self.history)
         if found.stopped:
             return None
         self.drift = found
         cache: list[Figures | None] = []
         for turn in self.ledger.turns:
-            if turn.n % ASKED == 0 and stop():
+            if turn.n % ASK_EVERY == 0 and stop():
                 return None
             cache.append(self.verdicts.glance_turn(turn.n))
         return Told(found.turns, cache, self._glance, self._named)

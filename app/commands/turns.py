@@ -116,7 +116,7 @@ def told(ledger: Ledger) -> Told:
     caches = verdicts(ledger, order=order, flags=history.flags)
     directory = ledger.info.project or ledger.info.directory
     return Told(
-        drift(ledger).turns,
+        drift(ledger, order=order, history=history).turns,
         [caches.glance_turn(turn.n) for turn in ledger.turns],
         named=lambda n: changes_named(history.changes(n), directory),
     )

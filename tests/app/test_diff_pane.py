@@ -300,7 +300,7 @@ async def test_keys_work_while_turns_are_compared_and_esc_stops_it(
 
     started, ended = threading.Event(), threading.Event()
 
-    def endless(made: Ledger, before: object, stop: Callable[[], bool]) -> object:
+    def endless(made: Ledger, before: object, stop: Callable[[], bool], **_known: object) -> object:
         started.set()
         while not stop():
             ended.wait(0.01)

@@ -252,9 +252,9 @@ async def test_another_session_does_not_wait_for_this_ones_pause(tmp_path: Path,
 
     clock = Clock()
 
-    def slow(made: Ledger, *args: object) -> Drift:
+    def slow(made: Ledger, *args: object, **known: object) -> Drift:
         clock.now += 100
-        return real_drift(made, *args)  # type: ignore[arg-type]
+        return real_drift(made, *args, **known)  # type: ignore[arg-type]
 
     monkeypatch.setattr(findings, "time", clock)
     monkeypatch.setattr(study, "drift", slow)
